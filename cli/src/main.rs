@@ -1,0 +1,2 @@
+//! The `axperf` command.
+fn main() {}
