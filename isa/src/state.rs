@@ -2,196 +2,233 @@
 
 use crate::Reg;
 
-/// The state of one Alpha CPU.
+/// The state of one Alpha CPU: 128 words of 64 bits.
 ///
-/// The first 240 bytes are Linux/alpha `struct pt_regs` (7.x: with the word at 184, which holds
-/// `$30` here); then what the kernel keeps elsewhere; then the engine's own words, which generated
-/// code reaches through the same pointer. Every offset is asserted below.
-#[repr(C)]
-#[derive(Clone, Debug)]
+/// The first 240 bytes are Linux/alpha `struct pt_regs` (7.x; the word at 184 is `$30`), then comes
+/// what the kernel keeps elsewhere, then the [words](word) that generated code and the engine
+/// exchange. Registers stand at [`Reg::offset`].
+#[repr(C, align(64))]
+#[derive(Clone)]
 pub struct Regs {
-    /// `$0`..`$8`.
-    pub r0_8: [u64; 9],
-    /// `$19`..`$28`.
-    pub r19_28: [u64; 10],
-    /// The kernel's copy of the HAE register: 0 for a user program.
-    pub hae: u64,
-    /// What PALcode passed at the last trap.
-    pub trap_a: [u64; 3],
-    /// `$30`.
-    pub usp: u64,
-    /// Processor status: 8 in user mode.
-    pub ps: u64,
-    /// Address of the next instruction.
-    pub pc: u64,
-    /// `$29`.
-    pub gp: u64,
-    /// `$16`..`$18`.
-    pub r16_18: [u64; 3],
-    /// `$9`..`$15` (the kernel's `switch_stack`).
-    pub r9_15: [u64; 7],
-    /// `$f0`..`$f30`, as 64-bit register images.
-    pub f: [u64; 31],
-    /// Floating-point control register.
-    pub fpcr: u64,
-    /// The thread pointer (PALcode's `unique`).
-    pub unique: u64,
-    /// Address of the LL/SC reservation, or [`NO_RESERVATION`].
-    pub lock_addr: u64,
+    words: [u64; WORDS],
+}
+
+const WORDS: usize = 128;
+
+/// Bytes of `struct pt_regs` at the start of [`Regs`].
+pub const PT_REGS_SIZE: usize = 240;
+
+/// Indices of the words that are no registers of the table.
+pub mod word {
+    /// `pt_regs.hae`: 0 in a user program.
+    pub const HAE: usize = 19;
+    /// `pt_regs.trap_a0`..`trap_a2`.
+    pub const TRAP_A0: usize = 20;
+    /// `pt_regs.ps`: 8 in user mode.
+    pub const PS: usize = 24;
+    /// Address of the LL/SC reservation, or [`NO_RESERVATION`](super::NO_RESERVATION).
+    pub const LOCK_ADDR: usize = 70;
     /// What the load-locked read.
-    pub lock_value: u64,
+    pub const LOCK_VALUE: usize = 71;
+    /// The flag of RC and RS.
+    pub const INTERRUPT_FLAG: usize = 72;
+    /// Number of guest words: those below are the guest's, those from here on the engine's.
+    pub const GUEST_END: usize = 73;
     /// Always zero: the storage behind a read of `$31`.
-    pub zero: u64,
+    pub const ZERO: usize = 73;
     /// Never read: the storage behind a write of `$31`.
-    pub sink: u64,
-    /// The words that generated code and the engine exchange.
-    pub engine: EngineWords,
+    pub const SINK: usize = 74;
+    /// Why generated code came back.
+    pub const EXIT: usize = 75;
+    /// What belongs to the exit: a slot's address, a host pc.
+    pub const EXIT_ARG: usize = 76;
+    /// Guest address of a host memory fault.
+    pub const FAULT_ADDR: usize = 77;
+    /// Kind of the host memory fault.
+    pub const FAULT_KIND: usize = 78;
+    /// Host stack pointer at the entry of generated code.
+    pub const HOST_SP: usize = 79;
+    /// Address of the indirect-target cache.
+    pub const TARGETS: usize = 80;
+    /// Host address of guest address 0 (flat memory).
+    pub const MEM_BASE: usize = 81;
+    /// Size of flat memory in bytes.
+    pub const MEM_LEN: usize = 82;
+    /// Address of the soft TLB.
+    pub const TLB: usize = 83;
+    /// Not zero: leave generated code at the next poll.
+    pub const POLL: usize = 84;
+    /// Instructions retired by regions of more than one block, where that is counted.
+    pub const MULTI_BLOCK: usize = 85;
+    /// Instructions retired by translated code since it was entered, where that is counted.
+    pub const RETIRED: usize = 86;
+    /// What AMASK clears: the features that the CPU has.
+    pub const AMASK: usize = 87;
+    /// What IMPLVER answers.
+    pub const IMPLVER: usize = 88;
 }
 
 /// No LL/SC reservation is held: no access has an address with all bits set.
 pub const NO_RESERVATION: u64 = u64::MAX;
 
-/// Words that generated code reaches through the state pointer.
-#[repr(C)]
-#[derive(Clone, Debug, Default)]
-pub struct EngineWords {
-    /// Why generated code came back.
-    pub exit: u64,
-    /// What belongs to it: a slot's address for an unresolved exit, a host pc for a fault.
-    pub exit_arg: u64,
-    /// Guest address of a host memory fault.
-    pub fault_addr: u64,
-    /// Host stack pointer at the entry of generated code.
-    pub host_sp: u64,
-    /// Indirect-target cache.
-    pub itc: u64,
-    /// Host address of guest address 0 (flat memory).
-    pub mem_base: u64,
-    /// Size of flat memory in bytes.
-    pub mem_len: u64,
-    /// Soft TLB.
-    pub tlb: u64,
-    /// Not zero: leave generated code at the next poll.
-    pub poll: u64,
-    /// Instructions retired by regions of more than one block, where it is counted.
-    pub multi_block: u64,
-    /// Shadow stack of calls, where it is kept.
-    pub shadow: u64,
+/// FPCR with dynamic rounding to nearest and nothing else: what this CPU starts with.
+pub const FPCR_DYN_NORMAL: u64 = 2 << 58;
+
+const READ_INT: [u8; 32] = indices(0, word::ZERO as u8);
+const WRITE_INT: [u8; 32] = indices(0, word::SINK as u8);
+const READ_FP: [u8; 32] = indices(32, word::ZERO as u8);
+const WRITE_FP: [u8; 32] = indices(32, word::SINK as u8);
+
+const fn indices(first: usize, r31: u8) -> [u8; 32] {
+    let mut t = [r31; 32];
+    let mut i = 0;
+    while i < 31 {
+        t[i] = (Reg::ALL[first + i].offset() / 8) as u8;
+        i += 1;
+    }
+    t
 }
-
-macro_rules! assert_offsets {
-    ($($id:ident = $name:literal $abi:literal @ $off:literal, $perf:tt, $dwarf:tt, $gdb:tt;)*) => {
-        const REG_OFFSETS_IN_RANGE: () = { $(assert!($off < core::mem::offset_of!(Regs, lock_addr));)* };
-    };
-}
-crate::for_each_reg!(assert_offsets);
-const _: () = REG_OFFSETS_IN_RANGE;
-
-const _: () = {
-    use core::mem::offset_of;
-    assert!(offset_of!(Regs, r0_8) == Reg::R0.offset());
-    assert!(offset_of!(Regs, r19_28) == Reg::R19.offset() && Reg::R28.offset() == 144);
-    assert!(offset_of!(Regs, hae) == 152);
-    assert!(offset_of!(Regs, trap_a) == 160);
-    assert!(offset_of!(Regs, usp) == Reg::Sp.offset());
-    assert!(offset_of!(Regs, ps) == 192);
-    assert!(offset_of!(Regs, pc) == Reg::Pc.offset());
-    assert!(offset_of!(Regs, gp) == Reg::Gp.offset());
-    assert!(offset_of!(Regs, r16_18) == Reg::R16.offset() && Reg::R18.offset() == 232);
-    assert!(offset_of!(Regs, r9_15) == 240 && Reg::R9.offset() == 240);
-    assert!(offset_of!(Regs, f) == Reg::F0.offset());
-    assert!(offset_of!(Regs, fpcr) == Reg::Fpcr.offset());
-    assert!(offset_of!(Regs, unique) == Reg::Unique.offset());
-};
-
-/// Bytes of `struct pt_regs` at the start of [`Regs`].
-pub const PT_REGS_SIZE: usize = 240;
-
-const WORDS: usize = core::mem::offset_of!(Regs, lock_addr) / 8;
 
 impl Default for Regs {
     fn default() -> Self {
-        Regs {
-            r0_8: [0; 9],
-            r19_28: [0; 10],
-            hae: 0,
-            trap_a: [0; 3],
-            usp: 0,
-            ps: 8,
-            pc: 0,
-            gp: 0,
-            r16_18: [0; 3],
-            r9_15: [0; 7],
-            f: [0; 31],
-            fpcr: FPCR_DYN_NORMAL,
-            unique: 0,
-            lock_addr: NO_RESERVATION,
-            lock_value: 0,
-            zero: 0,
-            sink: 0,
-            engine: EngineWords::default(),
-        }
+        let mut words = [0; WORDS];
+        words[word::PS] = 8;
+        words[word::LOCK_ADDR] = NO_RESERVATION;
+        words[Reg::Fpcr.offset() / 8] = FPCR_DYN_NORMAL;
+        Regs { words }
     }
 }
 
-/// FPCR with dynamic rounding to nearest and nothing else: what this CPU starts with.
-pub const FPCR_DYN_NORMAL: u64 = 2 << 58;
+impl core::fmt::Debug for Regs {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut map = f.debug_map();
+        for &r in Reg::ALL {
+            map.entry(&r.name(), &format_args!("{:#x}", self.get(r)));
+        }
+        map.finish()
+    }
+}
+
+/// Two states are equal when the guest's part of them is: registers, PS, reservation.
+impl PartialEq for Regs {
+    fn eq(&self, other: &Self) -> bool {
+        self.words[..word::GUEST_END] == other.words[..word::GUEST_END]
+    }
+}
+
+impl Eq for Regs {}
 
 impl Regs {
     /// Value of a register.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, reg: Reg) -> u64 {
-        match reg {
-            Reg::R0 | Reg::R1 | Reg::R2 | Reg::R3 | Reg::R4 | Reg::R5 | Reg::R6 | Reg::R7
-            | Reg::R8 => self.r0_8[reg.offset() / 8],
-            Reg::R9 | Reg::R10 | Reg::R11 | Reg::R12 | Reg::R13 | Reg::R14 | Reg::R15 => {
-                self.r9_15[(reg.offset() - 240) / 8]
-            }
-            Reg::R16 | Reg::R17 | Reg::R18 => self.r16_18[(reg.offset() - 216) / 8],
-            Reg::Gp => self.gp,
-            Reg::Sp => self.usp,
-            Reg::Pc => self.pc,
-            Reg::Fpcr => self.fpcr,
-            Reg::Unique => self.unique,
-            r if r.offset() < 152 => self.r19_28[(r.offset() - 72) / 8],
-            r => self.f[(r.offset() - 296) / 8],
-        }
+        self.words[reg.offset() / 8 % WORDS]
     }
 
     /// Sets a register.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, reg: Reg, value: u64) {
-        let slot = match reg {
-            Reg::R0 | Reg::R1 | Reg::R2 | Reg::R3 | Reg::R4 | Reg::R5 | Reg::R6 | Reg::R7
-            | Reg::R8 => &mut self.r0_8[reg.offset() / 8],
-            Reg::R9 | Reg::R10 | Reg::R11 | Reg::R12 | Reg::R13 | Reg::R14 | Reg::R15 => {
-                &mut self.r9_15[(reg.offset() - 240) / 8]
-            }
-            Reg::R16 | Reg::R17 | Reg::R18 => &mut self.r16_18[(reg.offset() - 216) / 8],
-            Reg::Gp => &mut self.gp,
-            Reg::Sp => &mut self.usp,
-            Reg::Pc => &mut self.pc,
-            Reg::Fpcr => &mut self.fpcr,
-            Reg::Unique => &mut self.unique,
-            r if r.offset() < 152 => &mut self.r19_28[(r.offset() - 72) / 8],
-            r => &mut self.f[(r.offset() - 296) / 8],
-        };
-        *slot = value;
+        self.words[reg.offset() / 8 % WORDS] = value;
     }
 
-    /// Integer register `n` (0 to 31; `$31` reads as zero).
+    /// A word by its index, for those that are no registers: see [`word`].
     #[must_use]
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> u64 {
+        self.words[index % WORDS]
+    }
+
+    /// Sets a word by its index.
+    #[inline(always)]
+    pub fn set_word(&mut self, index: usize, value: u64) {
+        self.words[index % WORDS] = value;
+    }
+
+    /// All words, those of `struct pt_regs` first.
+    #[must_use]
+    #[inline(always)]
+    pub fn words(&self) -> &[u64; 128] {
+        &self.words
+    }
+
+    /// Integer register `n` (modulo 32; `$31` reads as zero).
+    #[must_use]
+    #[inline(always)]
     pub fn int(&self, n: u8) -> u64 {
-        Reg::int(n).map_or(0, |r| self.get(r))
+        self.words[READ_INT[n as usize % 32] as usize % WORDS]
     }
 
-    /// Floating-point register `n` (0 to 31; `$f31` reads as zero).
+    /// Sets integer register `n` (modulo 32; a write of `$31` is dropped).
+    #[inline(always)]
+    pub fn set_int(&mut self, n: u8, value: u64) {
+        self.words[WRITE_INT[n as usize % 32] as usize % WORDS] = value;
+    }
+
+    /// Floating-point register `n` (modulo 32; `$f31` reads as zero).
     #[must_use]
+    #[inline(always)]
     pub fn fp(&self, n: u8) -> u64 {
-        Reg::fp(n).map_or(0, |r| self.get(r))
+        self.words[READ_FP[n as usize % 32] as usize % WORDS]
+    }
+
+    /// Sets floating-point register `n` (modulo 32; a write of `$f31` is dropped).
+    #[inline(always)]
+    pub fn set_fp(&mut self, n: u8, value: u64) {
+        self.words[WRITE_FP[n as usize % 32] as usize % WORDS] = value;
+    }
+
+    /// Address of the next instruction.
+    #[must_use]
+    #[inline(always)]
+    pub fn pc(&self) -> u64 {
+        self.get(Reg::Pc)
+    }
+
+    /// Sets the address of the next instruction.
+    #[inline(always)]
+    pub fn set_pc(&mut self, pc: u64) {
+        self.set(Reg::Pc, pc);
     }
 }
 
-/// Number of 8-byte words that hold guest registers at the start of [`Regs`].
-pub const REG_WORDS: usize = WORDS;
+macro_rules! assert_offsets {
+    ($($id:ident = $name:literal $abi:literal @ $off:literal, $perf:tt, $dwarf:tt, $gdb:tt;)*) => {
+        const _: () = { $(assert!($off / 8 < word::LOCK_ADDR && $off % 8 == 0);)* };
+    };
+}
+crate::for_each_reg!(assert_offsets);
+
+// `struct pt_regs` of Linux 7.x for Alpha, word by word.
+const _: () = {
+    let layout = [
+        (Reg::R0, 0),
+        (Reg::R8, 64),
+        (Reg::R19, 72),
+        (Reg::R20, 80),
+        (Reg::R21, 88),
+        (Reg::R25, 120),
+        (Reg::R26, 128),
+        (Reg::R27, 136),
+        (Reg::R28, 144),
+        (Reg::Sp, 184),
+        (Reg::Pc, 200),
+        (Reg::Gp, 208),
+        (Reg::R16, 216),
+        (Reg::R17, 224),
+        (Reg::R18, 232),
+        (Reg::R9, 240),
+        (Reg::R15, 288),
+        (Reg::F0, 296),
+        (Reg::F30, 536),
+        (Reg::Fpcr, 544),
+        (Reg::Unique, 552),
+    ];
+    let mut i = 0;
+    while i < layout.len() {
+        assert!(layout[i].0.offset() == layout[i].1);
+        i += 1;
+    }
+    assert!(word::HAE * 8 == 152 && word::TRAP_A0 * 8 == 160 && word::PS * 8 == 192);
+    assert!(core::mem::size_of::<Regs>() == WORDS * 8);
+};
