@@ -4,6 +4,7 @@
 //! calls the body, and writes the result last, so that an instruction that stops has changed
 //! nothing.
 
+use crate::format::ZERO;
 use crate::sem::{self, Sem};
 use crate::{Insn, Op};
 
@@ -79,8 +80,17 @@ macro_rules! body_of_shape {
         $s.set_int($i.ra, r);
         Ok(Flow::Next)
     }};
-    // ra ← body(address)?
+    // ra ← body(address)?; to $31 it is a prefetch, or UNOP, and nothing
     (Load, $body:path, $s:ident, $i:ident, $pc:ident) => {{
+        if $i.ra != ZERO {
+            let addr = address($s, $i);
+            let r = $body($s, addr)?;
+            $s.set_int($i.ra, r);
+        }
+        Ok(Flow::Next)
+    }};
+    // ra ← body(address)?
+    (LoadL, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let addr = address($s, $i);
         let r = $body($s, addr)?;
         $s.set_int($i.ra, r);
@@ -101,11 +111,13 @@ macro_rules! body_of_shape {
         $s.set_int($i.ra, r);
         Ok(Flow::Next)
     }};
-    // fa ← body(address)?
+    // fa ← body(address)?; to $f31 it is a prefetch, and nothing
     (FLoad, $body:path, $s:ident, $i:ident, $pc:ident) => {{
-        let addr = address($s, $i);
-        let r = $body($s, addr)?;
-        $s.set_fp($i.ra, r);
+        if $i.ra != ZERO {
+            let addr = address($s, $i);
+            let r = $body($s, addr)?;
+            $s.set_fp($i.ra, r);
+        }
         Ok(Flow::Next)
     }};
     // body(address, fa)?
@@ -222,4 +234,3 @@ macro_rules! define_exec {
     };
 }
 crate::for_each_insn!(define_exec);
-

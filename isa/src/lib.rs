@@ -1,2 +1,25 @@
-//! Placeholder while the crate is laid out.
+//! The DEC Alpha instruction set, said once.
+//!
+//! One [row](table) per instruction and one [body](sem) per row; the decoder, the encoder, the
+//! assembler, the disassembler and every fact about an instruction come from the row, and both the
+//! interpreter and the translator come from the body.
 #![no_std]
+#![forbid(unsafe_code)]
+
+pub mod decode;
+pub mod desc;
+pub mod exec;
+pub mod format;
+pub mod insn;
+pub mod regs;
+pub mod sem;
+pub mod state;
+pub mod table;
+
+pub use decode::decode;
+pub use desc::{Extension, Flags, INSNS, InsnDesc, Op, Shape};
+pub use exec::{Flow, exec};
+pub use insn::Insn;
+pub use regs::Reg;
+pub use sem::Sem;
+pub use state::Regs;

@@ -3,7 +3,7 @@
 //! Every row of the [table](crate::table) has a body of the same name in a module below. Bodies are
 //! generic over [`Sem`]: one implementation computes (the interpreter), another emits Cranelift IR
 //! (the translator). A body reads its operands, computes, and leaves the result to the form it
-//! belongs to ([`exec`](crate::exec)), which writes it: nothing of the guest changes before a body
+//! belongs to ([`exec`](crate::exec())), which writes it: nothing of the guest changes before a body
 //! can no longer stop.
 
 pub mod branch;
@@ -13,6 +13,7 @@ pub mod int;
 pub mod mem;
 pub mod mvi;
 pub mod pal;
+pub mod vax;
 
 /// Size of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +113,8 @@ pub enum FpConversion {
     QtoS,
     /// Quadword integer to T.
     QtoT,
+    /// Quadword integer to longword, with an overflow trap (CVTQL/V; [`Qualifiers::underflow`]).
+    QtoL,
 }
 
 /// Memory barriers.
@@ -249,6 +252,8 @@ pub trait Sem {
     /// The bits of a register image.
     fn bits(&mut self, a: Self::F) -> Self::I;
     /// The register image with these bits.
+    // Not a constructor: it makes a value of `self`'s.
+    #[allow(clippy::wrong_self_convention)]
     fn from_bits(&mut self, a: Self::I) -> Self::F;
     /// S_floating in memory (the low 32 bits) to its register image (LDS, ITOFS).
     fn s_to_register(&mut self, a: Self::I) -> Self::F;

@@ -1,0 +1,238 @@
+//! The rows of the [table](crate::table) as values.
+
+use crate::format::{Form, QualifierSet};
+
+/// What the body of an instruction takes and gives; [`exec`](crate::exec()) has an adapter for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// rc from ra and operand b.
+    Int,
+    /// Likewise, with an overflow trap.
+    IntV,
+    /// rc becomes operand b if ra meets a condition.
+    Cmov,
+    /// ra from rb and the displacement.
+    Lda,
+    /// ra from memory. With ra = 31 a prefetch, which never faults.
+    Load,
+    /// ra from memory, locked.
+    LoadL,
+    /// ra to memory.
+    Store,
+    /// ra to memory if the reservation holds; ra becomes whether it did.
+    StoreC,
+    /// fa from memory. With fa = 31 a prefetch, which never faults.
+    FLoad,
+    /// fa to memory.
+    FStore,
+    /// A branch if ra meets a condition.
+    Branch,
+    /// A branch if fa meets a condition.
+    FBranch,
+    /// A branch always; ra becomes the return address.
+    Br,
+    /// A jump to rb; ra becomes the return address.
+    Jump,
+    /// fc from fa and fb.
+    Fp2,
+    /// fc from fb.
+    Fp1,
+    /// fc becomes fb if fa meets a condition.
+    FCmov,
+    /// rc from fa.
+    FToI,
+    /// fc from ra.
+    IToF,
+    /// fa from FPCR.
+    MfFpcr,
+    /// FPCR from fa.
+    MtFpcr,
+    /// ra from something of the CPU's.
+    ReadMisc,
+    /// No operands.
+    Effect,
+    /// Never goes on.
+    Stop,
+}
+
+impl Shape {
+    /// The flags that every instruction of this shape has.
+    const fn flags(self) -> Flags {
+        match self {
+            Shape::Load => Flags::LOAD,
+            Shape::LoadL => Flags::LOAD.with(Flags::LOCKED),
+            Shape::Store => Flags::STORE,
+            Shape::StoreC => Flags::STORE.with(Flags::LOCKED),
+            Shape::FLoad => Flags::LOAD.with(Flags::FP),
+            Shape::FStore => Flags::STORE.with(Flags::FP),
+            Shape::Branch => Flags::BRANCH.with(Flags::CONDITIONAL),
+            Shape::FBranch => Flags::BRANCH.with(Flags::CONDITIONAL).with(Flags::FP),
+            Shape::Br => Flags::BRANCH,
+            Shape::Jump => Flags::BRANCH.with(Flags::INDIRECT),
+            Shape::Fp2 | Shape::Fp1 | Shape::FCmov | Shape::FToI | Shape::IToF => Flags::FP,
+            Shape::MfFpcr | Shape::MtFpcr => Flags::FP,
+            Shape::IntV => Flags::TRAPS,
+            Shape::Int | Shape::Cmov | Shape::Lda | Shape::ReadMisc => Flags::NONE,
+            Shape::Effect | Shape::Stop => Flags::NONE,
+        }
+    }
+}
+
+/// The architecture extension that an instruction came with, as AMASK numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extension(u16);
+
+impl Extension {
+    /// Every Alpha.
+    pub const BASE: Extension = Extension(0);
+    /// Bytes and words (EV56).
+    pub const BWX: Extension = Extension(1 << 0);
+    /// Square root and moves between register files (EV6).
+    pub const FIX: Extension = Extension(1 << 1);
+    /// Counts (EV67).
+    pub const CIX: Extension = Extension(1 << 2);
+    /// Motion video (PCA56).
+    pub const MVI: Extension = Extension(1 << 8);
+
+    /// Its bit in AMASK; 0 for what every Alpha has.
+    #[must_use]
+    pub const fn amask(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// Facts about an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// None.
+    pub const NONE: Flags = Flags(0);
+    /// Loads from memory.
+    pub const LOAD: Flags = Flags(1 << 0);
+    /// Stores to memory.
+    pub const STORE: Flags = Flags(1 << 1);
+    /// Takes or uses the reservation.
+    pub const LOCKED: Flags = Flags(1 << 2);
+    /// May go elsewhere than to the next instruction: branches and jumps.
+    pub const BRANCH: Flags = Flags(1 << 3);
+    /// A branch that may not be taken.
+    pub const CONDITIONAL: Flags = Flags(1 << 4);
+    /// A jump through a register.
+    pub const INDIRECT: Flags = Flags(1 << 5);
+    /// Calls: pushes a return address on the branch predictor's stack.
+    pub const CALL: Flags = Flags(1 << 6);
+    /// Returns: pops one.
+    pub const RETURN: Flags = Flags(1 << 7);
+    /// Uses floating-point registers.
+    pub const FP: Flags = Flags(1 << 8);
+    /// VAX floating point.
+    pub const VAX: Flags = Flags(1 << 9);
+    /// Orders memory accesses or traps.
+    pub const BARRIER: Flags = Flags(1 << 10);
+    /// May take an arithmetic trap.
+    pub const TRAPS: Flags = Flags(1 << 11);
+    /// Goes to PALcode, or is reserved to it.
+    pub const PAL: Flags = Flags(1 << 12);
+    /// No instruction of a user program.
+    pub const RESERVED: Flags = Flags(1 << 13);
+
+    /// Both.
+    #[must_use]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// Whether all of `other` are among them.
+    #[must_use]
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct InsnDesc {
+    /// Which instruction.
+    pub op: Op,
+    /// Its name in assembly language, without qualifiers: `addq`, `addl/v`, `addt`.
+    pub mnemonic: &'static str,
+    /// How its words are laid out.
+    pub form: Form,
+    /// What its body takes and gives.
+    pub shape: Shape,
+    /// Where it came from.
+    pub extension: Extension,
+    /// Facts about it.
+    pub flags: Flags,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// The qualifiers that it may have.
+    pub qualifiers: QualifierSet,
+}
+
+impl InsnDesc {
+    /// Whether it has all these flags.
+    #[must_use]
+    #[inline]
+    pub const fn is(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+}
+
+/// The name with `/v` for `_v`, which no identifier can spell.
+const fn spell<const N: usize>(name: &str) -> [u8; N] {
+    let name = name.as_bytes();
+    let mut out = [0; N];
+    let mut i = 0;
+    while i < N {
+        let v = name[i] == b'_' && i + 2 == N && name[i + 1] == b'v';
+        out[i] = if v { b'/' } else { name[i] };
+        i += 1;
+    }
+    out
+}
+
+/// A doc comment without the space that starts it.
+const fn sentence(doc: &str) -> &str {
+    doc.split_at(1).1
+}
+
+macro_rules! define_insns {
+    ($($(#[doc = $doc:literal])* $id:ident = $form:ident($($arg:literal),*) $shape:ident $module:ident { $ext:ident $(, $flag:ident)* };)*) => {
+        /// An instruction.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        // The names are the manual's, in lower case, as the bodies and the mnemonics are.
+        #[allow(non_camel_case_types)]
+        #[repr(u8)]
+        pub enum Op { $($(#[doc = $doc])* $id),* }
+
+        /// The table, in the order of [`Op`].
+        pub static INSNS: [InsnDesc; [$(Op::$id),*].len()] = [$(InsnDesc {
+            op: Op::$id,
+            mnemonic: {
+                const SPELLED: [u8; stringify!($id).len()] = spell(stringify!($id));
+                match core::str::from_utf8(&SPELLED) {
+                    Ok(name) => name,
+                    Err(_) => panic!("names are ASCII"),
+                }
+            },
+            form: Form::$form($($arg),*),
+            shape: Shape::$shape,
+            extension: Extension::$ext,
+            flags: Shape::$shape.flags()$(.with(Flags::$flag))*,
+            doc: sentence(concat!($($doc),*)),
+            qualifiers: Form::$form($($arg),*).qualifiers(),
+        }),*];
+    };
+}
+crate::for_each_insn!(define_insns);
+
+impl Op {
+    /// Its row of the table.
+    #[must_use]
+    #[inline]
+    pub const fn desc(self) -> &'static InsnDesc {
+        &INSNS[self as usize]
+    }
+}
