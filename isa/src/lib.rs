@@ -21,5 +21,5 @@ pub use desc::{Extension, Flags, INSNS, InsnDesc, Op, Shape};
 pub use exec::{Flow, exec};
 pub use insn::Insn;
 pub use regs::Reg;
-pub use sem::Sem;
-pub use state::Regs;
+pub use sem::{Sem, Width};
+pub use state::{Regs, word};

@@ -1,0 +1,128 @@
+//! Decoded blocks: what the interpreter runs, and where hot code is noticed.
+
+use std::collections::HashMap;
+
+use axperf_isa::{Insn, decode};
+use axperf_jit::Slot;
+
+use crate::machine::bus::{Access, Bus, Fault, FaultKind};
+use crate::machine::exit::Exit;
+
+/// Longest block in instructions.
+const LONGEST: usize = 64;
+/// Entries of the direct-mapped front of the map.
+const FRONT: usize = 4096;
+
+/// Instructions that run one after the other.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub pc: u64,
+    pub insns: Box<[Insn]>,
+    /// Times that it was interpreted.
+    pub heat: u32,
+    /// Where its translation is found, once it was looked up.
+    pub slot: Option<Slot>,
+}
+
+/// Blocks by address.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    list: Vec<Block>,
+    index: HashMap<u64, u32>,
+    front: Box<[(u64, u32)]>,
+}
+
+impl Blocks {
+    pub fn new() -> Blocks {
+        Blocks {
+            list: Vec::new(),
+            index: HashMap::new(),
+            front: vec![(u64::MAX, 0); FRONT].into_boxed_slice(),
+        }
+    }
+
+    /// The block at `pc`, decoded if need be; or the exit that its first instruction is.
+    #[inline]
+    pub fn at<B: Bus>(&mut self, bus: &B, pc: u64) -> Result<&mut Block, Exit> {
+        let f = (pc >> 2) as usize % FRONT;
+        let (tag, i) = self.front[f];
+        let i = if tag == pc { i } else { self.find(bus, pc)? };
+        Ok(&mut self.list[i as usize])
+    }
+
+    #[cold]
+    fn find<B: Bus>(&mut self, bus: &B, pc: u64) -> Result<u32, Exit> {
+        let i = match self.index.get(&pc) {
+            Some(&i) => i,
+            None => {
+                let insns = decode_block(bus, pc)?;
+                let i = self.list.len() as u32;
+                self.list.push(Block { pc, insns, heat: 0, slot: None });
+                self.index.insert(pc, i);
+                i
+            }
+        };
+        self.front[(pc >> 2) as usize % FRONT] = (pc, i);
+        Ok(i)
+    }
+
+    /// Forgets every block whose words are no longer what memory holds.
+    pub fn revalidate<B: Bus>(&mut self, bus: &B) {
+        let mut words = [0u32; LONGEST];
+        self.list.retain(|b| {
+            let n = b.insns.len();
+            let mut have = 0;
+            while have < n {
+                match bus.fetch(b.pc.wrapping_add(4 * have as u64), &mut words[have..n]) {
+                    Ok(got) if got > 0 => have += got,
+                    Ok(_) | Err(_) => return false,
+                }
+            }
+            b.insns.iter().zip(&words).all(|(i, w)| i.word == *w)
+        });
+        self.index = self.list.iter().enumerate().map(|(i, b)| (b.pc, i as u32)).collect();
+        self.front.fill((u64::MAX, 0));
+    }
+
+    /// Forgets where translations are found.
+    pub fn forget_slots(&mut self) {
+        for b in &mut self.list {
+            b.slot = None;
+        }
+    }
+}
+
+fn decode_block<B: Bus>(bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit> {
+    let mut insns = Vec::new();
+    let mut words = [0u32; 16];
+    while insns.len() < LONGEST {
+        let at = pc.wrapping_add(4 * insns.len() as u64);
+        let n = match bus.fetch(at, &mut words) {
+            Ok(0) if insns.is_empty() => {
+                let (access, kind) = (Access::Execute, FaultKind::Unmapped);
+                return Err(Exit::Fault { pc, addr: pc, access, kind });
+            }
+            Ok(n) => n.min(words.len()),
+            Err(Fault { addr, access, kind }) if insns.is_empty() => {
+                return Err(Exit::Fault { pc, addr, access, kind });
+            }
+            Err(_) => break,
+        };
+        for &word in &words[..n] {
+            match decode(word) {
+                Some(insn) => {
+                    insns.push(insn);
+                    if insn.ends_block() || insns.len() == LONGEST {
+                        return Ok(insns.into_boxed_slice());
+                    }
+                }
+                None if insns.is_empty() => return Err(Exit::Illegal { pc, word }),
+                None => return Ok(insns.into_boxed_slice()),
+            }
+        }
+        if n < words.len() {
+            break;
+        }
+    }
+    Ok(insns.into_boxed_slice())
+}

@@ -1,0 +1,91 @@
+//! How an engine runs code.
+
+/// Which engine executes guest code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum EngineKind {
+    /// The interpreter alone.
+    Interp,
+    /// The interpreter first, translated code where it is hot.
+    #[default]
+    Jit,
+}
+
+/// Settings of an [`Engine`](crate::Engine).
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(crate) kind: EngineKind,
+    pub(crate) hot: u32,
+    pub(crate) fault_regs: bool,
+    pub(crate) crosscheck: bool,
+    pub(crate) code_limit: usize,
+    pub(crate) region_blocks: usize,
+    pub(crate) statistics: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config::new()
+    }
+}
+
+impl Config {
+    /// The defaults, which each setter states.
+    #[must_use]
+    pub fn new() -> Config {
+        Config {
+            kind: EngineKind::Jit,
+            hot: 50,
+            fault_regs: false,
+            crosscheck: false,
+            code_limit: 256 << 20,
+            region_blocks: usize::MAX,
+            statistics: false,
+        }
+    }
+
+    /// Which engine. Default: [`EngineKind::Jit`].
+    pub fn engine(&mut self, kind: EngineKind) -> &mut Self {
+        self.kind = kind;
+        self
+    }
+
+    /// How many times a block is interpreted before it is translated. Default: 50.
+    pub fn hot(&mut self, times: u32) -> &mut Self {
+        self.hot = times.max(1);
+        self
+    }
+
+    /// Registers are exact at every memory fault, also where the host's MMU finds it; translated
+    /// code is slower for it. Default: false (the faulting pc is always exact).
+    pub fn fault_regs(&mut self, on: bool) -> &mut Self {
+        self.fault_regs = on;
+        self
+    }
+
+    /// Runs translated code and the interpreter side by side and stops with
+    /// [`Exit::Diverged`](crate::Exit::Diverged) where they differ. Default: false.
+    pub fn crosscheck(&mut self, on: bool) -> &mut Self {
+        self.crosscheck = on;
+        self
+    }
+
+    /// Bytes of translated code that are kept at most. Default: 256 MiB.
+    pub fn code_limit(&mut self, bytes: usize) -> &mut Self {
+        self.code_limit = bytes;
+        self
+    }
+
+    /// Guest blocks that are translated together at most; 1 makes every block a region of its own.
+    /// Default: the translator's own limit.
+    pub fn region_blocks(&mut self, blocks: usize) -> &mut Self {
+        self.region_blocks = blocks.max(1);
+        self
+    }
+
+    /// Counts what [`Stats`](crate::Stats) reports on instructions; translated code is a little
+    /// slower for it. Default: false.
+    pub fn statistics(&mut self, on: bool) -> &mut Self {
+        self.statistics = on;
+        self
+    }
+}

@@ -1,0 +1,338 @@
+//! IEEE floating point as the interpreter computes it.
+//!
+//! Results are those of the host's IEEE arithmetic where operands and result are ordinary; the rest
+//! of the Alpha's rules (which operands trap, which NaN results, where a result is flushed) is said
+//! here. The translator emits the ordinary case and leaves the rest to the interpreter.
+//!
+//! Source: Alpha Architecture Reference Manual, section 4.7.
+
+use axperf_isa::sem::{ArithTrap, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding};
+
+/// Why an instruction has no result here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FpStop {
+    /// It traps.
+    Trap(ArithTrap),
+    /// A rounding mode that isn't executed yet.
+    Unsupported,
+}
+
+const QUIET: u64 = 1 << 51;
+const SIGN: u64 = 1 << 63;
+/// The NaN that an invalid operation gives: quiet, sign set.
+const DEFAULT_NAN: u64 = 0xfff8_0000_0000_0000;
+const TWO: u64 = 0x4000_0000_0000_0000;
+
+fn exponent(x: u64) -> u64 {
+    x >> 52 & 0x7ff
+}
+
+fn is_nan(x: u64) -> bool {
+    exponent(x) == 0x7ff && x << 12 != 0
+}
+
+fn is_inf(x: u64) -> bool {
+    exponent(x) == 0x7ff && x << 12 == 0
+}
+
+fn is_denormal(x: u64) -> bool {
+    exponent(x) == 0 && x << 12 != 0
+}
+
+/// S_floating in memory to its register image: the exponent is widened, the fraction moved.
+pub(crate) fn s_to_register(s: u64) -> u64 {
+    let s = s & 0xffff_ffff;
+    let exponent = s >> 23 & 0xff;
+    let wide = match exponent {
+        0 => 0,
+        0xff => 0x7ff,
+        e => e + (1023 - 127),
+    };
+    (s >> 31) << 63 | wide << 52 | (s & 0x7f_ffff) << 29
+}
+
+/// A register image to S_floating in memory: bits are picked, nothing is rounded.
+pub(crate) fn register_to_s(t: u64) -> u64 {
+    (t >> 32 & 0xc000_0000) | (t >> 29 & 0x3fff_ffff)
+}
+
+/// True if the rounding mode is to nearest.
+fn nearest(q: Qualifiers, fpcr: u64) -> bool {
+    match q.rounding {
+        Rounding::Nearest => true,
+        Rounding::Dynamic => fpcr >> 58 & 3 == 2,
+        Rounding::Chopped | Rounding::MinusInfinity => false,
+    }
+}
+
+/// Operands that only software completion accepts.
+fn check_operands(q: Qualifiers, operands: &[u64]) -> Result<(), FpStop> {
+    if !q.software && operands.iter().any(|&x| exponent(x) == 0x7ff || is_denormal(x)) {
+        return Err(FpStop::Trap(ArithTrap::InvalidOperation));
+    }
+    Ok(())
+}
+
+/// The NaN among the operands that becomes the result: Fb's, else Fa's, made quiet.
+fn nan_operand(a: u64, b: u64) -> Option<u64> {
+    if is_nan(b) {
+        Some(b | QUIET)
+    } else if is_nan(a) {
+        Some(a | QUIET)
+    } else {
+        None
+    }
+}
+
+pub(crate) fn arith(
+    op: FpOp,
+    format: FpFormat,
+    q: Qualifiers,
+    fpcr: u64,
+    a: u64,
+    b: u64,
+) -> Result<u64, FpStop> {
+    if !nearest(q, fpcr) {
+        return Err(FpStop::Unsupported);
+    }
+    let a = if op == FpOp::Sqrt { 0 } else { a };
+    check_operands(q, &[a, b])?;
+    if let Some(nan) = nan_operand(a, b) {
+        return Ok(nan);
+    }
+    let r = match format {
+        FpFormat::T => {
+            let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+            match op {
+                FpOp::Add => x + y,
+                FpOp::Sub => x - y,
+                FpOp::Mul => x * y,
+                FpOp::Div => x / y,
+                FpOp::Sqrt => y.sqrt(),
+            }
+            .to_bits()
+        }
+        FpFormat::S => {
+            let x = f32::from_bits(register_to_s(a) as u32);
+            let y = f32::from_bits(register_to_s(b) as u32);
+            let r = match op {
+                FpOp::Add => x + y,
+                FpOp::Sub => x - y,
+                FpOp::Mul => x * y,
+                FpOp::Div => x / y,
+                FpOp::Sqrt => y.sqrt(),
+            };
+            s_to_register(u64::from(r.to_bits()))
+        }
+    };
+    if is_nan(r) {
+        return if q.software {
+            Ok(DEFAULT_NAN)
+        } else {
+            Err(FpStop::Trap(ArithTrap::InvalidOperation))
+        };
+    }
+    if q.software {
+        return Ok(r);
+    }
+    if is_inf(r) {
+        let by_zero = op == FpOp::Div && b << 1 == 0;
+        let trap = if by_zero { ArithTrap::DivisionByZero } else { ArithTrap::Overflow };
+        return Err(FpStop::Trap(trap));
+    }
+    flush(q, r)
+}
+
+/// A tiny result without software completion: zero, or a trap if underflow is enabled.
+fn flush(q: Qualifiers, r: u64) -> Result<u64, FpStop> {
+    if !is_denormal(r) {
+        Ok(r)
+    } else if q.underflow {
+        Err(FpStop::Trap(ArithTrap::Underflow))
+    } else {
+        Ok(0)
+    }
+}
+
+pub(crate) fn compare(relation: FpRelation, q: Qualifiers, a: u64, b: u64) -> Result<u64, FpStop> {
+    // Compares take infinities and quiet NaNs for CMPTUN and CMPTEQ without trap; denormal operands
+    // and the other NaNs need software completion.
+    let signals = match relation {
+        FpRelation::Eq | FpRelation::Un => {
+            (is_nan(a) && a & QUIET == 0) || (is_nan(b) && b & QUIET == 0)
+        }
+        FpRelation::Lt | FpRelation::Le => is_nan(a) || is_nan(b),
+    };
+    if !q.software && (signals || is_denormal(a) || is_denormal(b)) {
+        return Err(FpStop::Trap(ArithTrap::InvalidOperation));
+    }
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let holds = match relation {
+        FpRelation::Eq => x == y,
+        FpRelation::Lt => x < y,
+        FpRelation::Le => x <= y,
+        FpRelation::Un => x.is_nan() || y.is_nan(),
+    };
+    Ok(if holds { TWO } else { 0 })
+}
+
+pub(crate) fn convert(
+    conversion: FpConversion,
+    q: Qualifiers,
+    fpcr: u64,
+    b: u64,
+) -> Result<u64, FpStop> {
+    match conversion {
+        FpConversion::QtoT => {
+            if !nearest(q, fpcr) {
+                return Err(FpStop::Unsupported);
+            }
+            Ok((b as i64 as f64).to_bits())
+        }
+        FpConversion::QtoS => {
+            if !nearest(q, fpcr) {
+                return Err(FpStop::Unsupported);
+            }
+            Ok(f64::from(b as i64 as f32).to_bits())
+        }
+        FpConversion::StoT => {
+            check_operands(q, &[b])?;
+            if is_nan(b) {
+                return Ok(b | QUIET);
+            }
+            Ok(f64::from(f32::from_bits(register_to_s(b) as u32)).to_bits())
+        }
+        FpConversion::TtoS => {
+            if !nearest(q, fpcr) {
+                return Err(FpStop::Unsupported);
+            }
+            check_operands(q, &[b])?;
+            if is_nan(b) {
+                // The register image of an S NaN has no fraction bits below S_floating's.
+                return Ok((b | QUIET) & !0x1fff_ffff);
+            }
+            let r = s_to_register(u64::from((f64::from_bits(b) as f32).to_bits()));
+            if q.software {
+                return Ok(r);
+            }
+            if is_inf(r) {
+                return Err(FpStop::Trap(ArithTrap::Overflow));
+            }
+            flush(q, r)
+        }
+        FpConversion::QtoL => {
+            if q.underflow && b as i64 != i64::from(b as i32) {
+                return Err(FpStop::Trap(ArithTrap::IntegerOverflow));
+            }
+            Ok((b & 0xc000_0000) << 32 | (b & 0x3fff_ffff) << 29)
+        }
+        FpConversion::TtoQ => {
+            check_operands(q, &[b])?;
+            let x = f64::from_bits(b);
+            let rounded = match q.rounding {
+                Rounding::Nearest => x.round_ties_even(),
+                Rounding::Chopped => x.trunc(),
+                Rounding::MinusInfinity => x.floor(),
+                Rounding::Dynamic => match fpcr >> 58 & 3 {
+                    0 => x.trunc(),
+                    1 => x.floor(),
+                    2 => x.round_ties_even(),
+                    _ => x.ceil(),
+                },
+            };
+            Ok(to_quad(rounded))
+        }
+    }
+}
+
+/// An integral value modulo 2^64; not-a-number and infinity give 0.
+fn to_quad(x: f64) -> u64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&x) {
+        return x as i64 as u64;
+    }
+    let bits = x.to_bits();
+    let e = exponent(bits);
+    if e == 0x7ff {
+        return 0;
+    }
+    // |x| ≥ 2^63: the fraction stands e - 1075 places to the left, more than 63 leave nothing.
+    let shift = e - 1075;
+    let magnitude = if shift > 63 { 0 } else { (bits & ((1 << 52) - 1) | 1 << 52) << shift };
+    if bits & SIGN != 0 { magnitude.wrapping_neg() } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn su() -> Qualifiers {
+        Qualifiers { rounding: Rounding::Nearest, underflow: true, software: true, inexact: false }
+    }
+    fn plain() -> Qualifiers {
+        Qualifiers {
+            rounding: Rounding::Nearest,
+            underflow: false,
+            software: false,
+            inexact: false,
+        }
+    }
+
+    /// Values: by hand from the S_floating and T_floating layouts of the Architecture Reference
+    /// Manual (1.5 is 3fc00000 and 3ff8000000000000).
+    #[test]
+    fn s_images() {
+        assert_eq!(s_to_register(0x3fc0_0000), 0x3ff8_0000_0000_0000);
+        assert_eq!(register_to_s(0x3ff8_0000_0000_0000), 0x3fc0_0000);
+        assert_eq!(s_to_register(0x7f80_0000), 0x7ff0_0000_0000_0000);
+        for s in [0u64, 1, 0x7f_ffff, 0x80_0000, 0x7f7f_ffff, 0x8000_0001, 0xffc0_0000] {
+            assert_eq!(register_to_s(s_to_register(s)), s, "{s:#x}");
+        }
+    }
+
+    /// The rows of qemu's report on CVTTQ/SVIC (values by hand: low 64 bits of the true result).
+    #[test]
+    fn cvttq_wraps() {
+        let c = Qualifiers { rounding: Rounding::Chopped, ..su() };
+        for (x, want) in [
+            (9_223_372_036_854_775_808.0, 1 << 63),
+            (18_446_744_073_709_551_616.0, 0),
+            (27_670_116_110_564_327_424.0, 1 << 63),
+            (-1.5, u64::MAX),
+            (f64::INFINITY, 0),
+            (f64::NAN, 0),
+        ] {
+            assert_eq!(convert(FpConversion::TtoQ, c, 0, f64::to_bits(x)), Ok(want), "{x}");
+        }
+    }
+
+    /// 0/0 without software completion traps (SIGFPE on Linux), with it gives the default NaN.
+    #[test]
+    fn invalid() {
+        let zero = 0f64.to_bits();
+        assert_eq!(
+            arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, zero, zero),
+            Err(FpStop::Trap(ArithTrap::InvalidOperation))
+        );
+        assert_eq!(
+            arith(FpOp::Div, FpFormat::T, su(), 2 << 58, zero, zero),
+            Ok(0xfff8_0000_0000_0000)
+        );
+        let one = 1f64.to_bits();
+        assert_eq!(
+            arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, one, zero),
+            Err(FpStop::Trap(ArithTrap::DivisionByZero))
+        );
+        assert_eq!(
+            arith(FpOp::Div, FpFormat::T, su(), 2 << 58, one, zero),
+            Ok(f64::INFINITY.to_bits())
+        );
+    }
+
+    /// A float denormal to double: 2^-149 is 36a0000000000000.
+    #[test]
+    fn cvtst_of_a_denormal() {
+        let image = s_to_register(1);
+        assert_eq!(convert(FpConversion::StoT, su(), 2 << 58, image), Ok(0x36a0_0000_0000_0000));
+    }
+}

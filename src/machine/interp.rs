@@ -1,0 +1,407 @@
+//! The interpreter: the semantics evaluated on the registers, one instruction at a time.
+
+use axperf_isa::sem::{
+    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width,
+};
+use axperf_isa::state::NO_RESERVATION;
+use axperf_isa::{Flow, Insn, Reg, Regs, exec, word};
+
+use crate::machine::bus::{Bus, Fault};
+use crate::machine::exit::Exit;
+use crate::machine::fp::{self, FpStop};
+
+/// How many instructions ran, and why no more did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// Instructions retired.
+    pub retired: u64,
+    /// Why the run stopped; None at the end of what was to be run.
+    pub exit: Option<Exit>,
+}
+
+/// Runs `insns`, which stand at the pc, one after the other until one goes elsewhere. The pc is the
+/// next instruction afterwards.
+#[inline]
+pub(crate) fn run_block<B: Bus>(
+    regs: &mut Regs,
+    bus: &B,
+    clock: &mut dyn FnMut(u64) -> u64,
+    insns: &[Insn],
+) -> Ran {
+    let mut pc = regs.pc();
+    let mut retired = 0;
+    for insn in insns {
+        let mut eval = Eval { regs, bus, clock, insn: *insn, pc, retired, after: false };
+        let flow = exec(&mut eval, insn, pc);
+        let after = eval.after;
+        let next = pc.wrapping_add(4);
+        match flow {
+            Ok(Flow::Next) => {
+                pc = next;
+                retired += 1;
+            }
+            Ok(Flow::Branch { taken, target }) => {
+                pc = if taken { target } else { next };
+                retired += 1;
+                break;
+            }
+            Ok(Flow::Goto(target)) => {
+                pc = target;
+                retired += 1;
+                break;
+            }
+            Ok(Flow::Jump(target)) => {
+                pc = target;
+                retired += 1;
+                break;
+            }
+            Err(exit) => {
+                if after {
+                    retired += 1;
+                    pc = next;
+                }
+                regs.set_pc(pc);
+                return Ran { retired, exit: Some(exit) };
+            }
+        }
+    }
+    regs.set_pc(pc);
+    Ran { retired, exit: None }
+}
+
+/// The semantics, evaluated.
+struct Eval<'a, B> {
+    regs: &'a mut Regs,
+    bus: &'a B,
+    /// The cycle counter, given the instructions retired in this block.
+    clock: &'a mut dyn FnMut(u64) -> u64,
+    insn: Insn,
+    pc: u64,
+    retired: u64,
+    /// The instruction stops, but has retired.
+    after: bool,
+}
+
+impl<B: Bus> Eval<'_, B> {
+    fn fault(&self, f: Fault) -> Exit {
+        Exit::Fault { pc: self.pc, addr: f.addr, access: f.access, kind: f.kind }
+    }
+
+    #[inline(always)]
+    fn aligned(&self, addr: u64, width: Width) -> Result<(), Exit> {
+        if addr & (width.bytes() - 1) == 0 {
+            Ok(())
+        } else {
+            Err(Exit::Unaligned { pc: self.pc, addr, word: self.insn.word })
+        }
+    }
+
+    fn arith(&mut self, trap: ArithTrap, write_mask: u64) -> Exit {
+        self.after = true;
+        let swc = u64::from(self.insn.qualifiers().software);
+        Exit::Arith { pc: self.pc.wrapping_add(4), summary: trap.summary() | swc, write_mask }
+    }
+
+    fn fp_result(&mut self, r: Result<u64, FpStop>) -> Result<u64, Exit> {
+        match r {
+            Ok(v) => Ok(v),
+            Err(FpStop::Unsupported) => Err(self.unsupported()),
+            Err(FpStop::Trap(trap)) => Err(self.arith(trap, 1 << (32 + u64::from(self.insn.rc)))),
+        }
+    }
+}
+
+impl<B: Bus> Sem for Eval<'_, B> {
+    type I = u64;
+    type F = u64;
+    type B = bool;
+    type Stop = Exit;
+
+    #[inline(always)]
+    fn int(&mut self, r: u8) -> u64 {
+        self.regs.int(r)
+    }
+    #[inline(always)]
+    fn set_int(&mut self, r: u8, value: u64) {
+        self.regs.set_int(r, value);
+    }
+    #[inline(always)]
+    fn fp(&mut self, r: u8) -> u64 {
+        self.regs.fp(r)
+    }
+    #[inline(always)]
+    fn set_fp(&mut self, r: u8, value: u64) {
+        self.regs.set_fp(r, value);
+    }
+
+    #[inline(always)]
+    fn imm(&mut self, value: u64) -> u64 {
+        value
+    }
+    #[inline(always)]
+    fn add(&mut self, a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+    #[inline(always)]
+    fn sub(&mut self, a: u64, b: u64) -> u64 {
+        a.wrapping_sub(b)
+    }
+    #[inline(always)]
+    fn mul(&mut self, a: u64, b: u64) -> u64 {
+        a.wrapping_mul(b)
+    }
+    #[inline(always)]
+    fn umulh(&mut self, a: u64, b: u64) -> u64 {
+        ((u128::from(a) * u128::from(b)) >> 64) as u64
+    }
+    #[inline(always)]
+    fn smulh(&mut self, a: u64, b: u64) -> u64 {
+        ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
+    }
+    #[inline(always)]
+    fn and(&mut self, a: u64, b: u64) -> u64 {
+        a & b
+    }
+    #[inline(always)]
+    fn or(&mut self, a: u64, b: u64) -> u64 {
+        a | b
+    }
+    #[inline(always)]
+    fn xor(&mut self, a: u64, b: u64) -> u64 {
+        a ^ b
+    }
+    #[inline(always)]
+    fn and_not(&mut self, a: u64, b: u64) -> u64 {
+        a & !b
+    }
+    #[inline(always)]
+    fn or_not(&mut self, a: u64, b: u64) -> u64 {
+        a | !b
+    }
+    #[inline(always)]
+    fn xor_not(&mut self, a: u64, b: u64) -> u64 {
+        a ^ !b
+    }
+    #[inline(always)]
+    fn shl(&mut self, a: u64, b: u64) -> u64 {
+        a << (b & 63)
+    }
+    #[inline(always)]
+    fn shr(&mut self, a: u64, b: u64) -> u64 {
+        a >> (b & 63)
+    }
+    #[inline(always)]
+    fn sar(&mut self, a: u64, b: u64) -> u64 {
+        (a as i64 >> (b & 63)) as u64
+    }
+    #[inline(always)]
+    fn sext(&mut self, a: u64, width: Width) -> u64 {
+        match width {
+            Width::Byte => a as i8 as u64,
+            Width::Word => a as i16 as u64,
+            Width::Long => a as i32 as u64,
+            Width::Quad => a,
+        }
+    }
+    #[inline(always)]
+    fn zext(&mut self, a: u64, width: Width) -> u64 {
+        match width {
+            Width::Byte => a & 0xff,
+            Width::Word => a & 0xffff,
+            Width::Long => a & 0xffff_ffff,
+            Width::Quad => a,
+        }
+    }
+    #[inline(always)]
+    fn clz(&mut self, a: u64) -> u64 {
+        u64::from(a.leading_zeros())
+    }
+    #[inline(always)]
+    fn ctz(&mut self, a: u64) -> u64 {
+        u64::from(a.trailing_zeros())
+    }
+    #[inline(always)]
+    fn popcnt(&mut self, a: u64) -> u64 {
+        u64::from(a.count_ones())
+    }
+    #[inline(always)]
+    fn cmp_bytes_ge(&mut self, a: u64, b: u64) -> u64 {
+        let mut r = 0;
+        for (i, (x, y)) in a.to_le_bytes().into_iter().zip(b.to_le_bytes()).enumerate() {
+            r |= u64::from(x >= y) << i;
+        }
+        r
+    }
+    #[inline(always)]
+    fn byte_mask(&mut self, a: u64) -> u64 {
+        let mut r = 0;
+        for i in 0..8 {
+            r |= (0xffu64 * (a >> i & 1)) << (8 * i);
+        }
+        r
+    }
+
+    #[inline(always)]
+    fn eq(&mut self, a: u64, b: u64) -> bool {
+        a == b
+    }
+    #[inline(always)]
+    fn ne(&mut self, a: u64, b: u64) -> bool {
+        a != b
+    }
+    #[inline(always)]
+    fn slt(&mut self, a: u64, b: u64) -> bool {
+        (a as i64) < b as i64
+    }
+    #[inline(always)]
+    fn sle(&mut self, a: u64, b: u64) -> bool {
+        a as i64 <= b as i64
+    }
+    #[inline(always)]
+    fn ult(&mut self, a: u64, b: u64) -> bool {
+        a < b
+    }
+    #[inline(always)]
+    fn ule(&mut self, a: u64, b: u64) -> bool {
+        a <= b
+    }
+    #[inline(always)]
+    fn truth(&mut self, a: bool) -> u64 {
+        u64::from(a)
+    }
+    #[inline(always)]
+    fn select(&mut self, c: bool, a: u64, b: u64) -> u64 {
+        if c { a } else { b }
+    }
+    #[inline(always)]
+    fn fselect(&mut self, c: bool, a: u64, b: u64) -> u64 {
+        if c { a } else { b }
+    }
+
+    #[inline(always)]
+    fn bits(&mut self, a: u64) -> u64 {
+        a
+    }
+    #[inline(always)]
+    fn from_bits(&mut self, a: u64) -> u64 {
+        a
+    }
+    #[inline(always)]
+    fn s_to_register(&mut self, a: u64) -> u64 {
+        fp::s_to_register(a)
+    }
+    #[inline(always)]
+    fn register_to_s(&mut self, a: u64) -> u64 {
+        fp::register_to_s(a)
+    }
+
+    fn fp_arith(
+        &mut self,
+        op: FpOp,
+        format: FpFormat,
+        q: Qualifiers,
+        a: u64,
+        b: u64,
+    ) -> Result<u64, Exit> {
+        let r = fp::arith(op, format, q, self.regs.get(Reg::Fpcr), a, b);
+        self.fp_result(r)
+    }
+    fn fp_compare(
+        &mut self,
+        relation: FpRelation,
+        q: Qualifiers,
+        a: u64,
+        b: u64,
+    ) -> Result<u64, Exit> {
+        let r = fp::compare(relation, q, a, b);
+        self.fp_result(r)
+    }
+    fn fp_convert(&mut self, conversion: FpConversion, q: Qualifiers, b: u64) -> Result<u64, Exit> {
+        let r = fp::convert(conversion, q, self.regs.get(Reg::Fpcr), b);
+        self.fp_result(r)
+    }
+    fn fpcr(&mut self) -> Result<u64, Exit> {
+        Ok(self.regs.get(Reg::Fpcr))
+    }
+    fn set_fpcr(&mut self, value: u64) -> Result<(), Exit> {
+        self.regs.set(Reg::Fpcr, value);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load(&mut self, addr: u64, width: Width) -> Result<u64, Exit> {
+        self.aligned(addr, width)?;
+        self.bus.load(addr, width).map_err(|f| self.fault(f))
+    }
+    #[inline(always)]
+    fn store(&mut self, addr: u64, width: Width, value: u64) -> Result<(), Exit> {
+        self.aligned(addr, width)?;
+        self.bus.store(addr, width, value).map_err(|f| self.fault(f))
+    }
+    fn load_locked(&mut self, addr: u64, width: Width) -> Result<u64, Exit> {
+        let value = self.load(addr, width)?;
+        self.regs.set_word(word::LOCK_ADDR, addr);
+        self.regs.set_word(word::LOCK_VALUE, value);
+        Ok(value)
+    }
+    fn store_conditional(&mut self, addr: u64, width: Width, value: u64) -> Result<u64, Exit> {
+        self.aligned(addr, width)?;
+        let held = self.regs.word(word::LOCK_ADDR) == addr;
+        let mut stored = false;
+        if held {
+            let old = self.regs.word(word::LOCK_VALUE);
+            stored =
+                self.bus.compare_exchange(addr, width, old, value).map_err(|f| self.fault(f))?;
+        }
+        self.regs.set_word(word::LOCK_ADDR, NO_RESERVATION);
+        Ok(u64::from(stored))
+    }
+    fn barrier(&mut self, barrier: Barrier) -> Result<(), Exit> {
+        match barrier {
+            Barrier::Memory => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+            Barrier::Write => std::sync::atomic::fence(std::sync::atomic::Ordering::Release),
+            // Traps are taken at their instruction: there is nothing to wait for.
+            Barrier::Trap | Barrier::Exception => {}
+        }
+        Ok(())
+    }
+
+    fn cycle_counter(&mut self) -> Result<u64, Exit> {
+        Ok((self.clock)(self.retired) & 0xffff_ffff)
+    }
+    fn interrupt_flag(&mut self, new: bool) -> Result<u64, Exit> {
+        let old = self.regs.word(word::INTERRUPT_FLAG);
+        self.regs.set_word(word::INTERRUPT_FLAG, u64::from(new));
+        Ok(old)
+    }
+    fn amask(&mut self, features: u64) -> u64 {
+        features & !self.regs.word(word::AMASK)
+    }
+    fn implver(&mut self) -> u64 {
+        self.regs.word(word::IMPLVER)
+    }
+
+    #[inline(always)]
+    fn next_pc(&mut self) -> u64 {
+        self.pc.wrapping_add(4)
+    }
+    #[inline(always)]
+    fn trap_if(&mut self, c: bool, trap: ArithTrap, result: (u8, u64)) -> Result<(), Exit> {
+        if !c {
+            return Ok(());
+        }
+        self.regs.set_int(result.0, result.1);
+        let mask = if result.0 == 31 { 0 } else { 1 << result.0 };
+        Err(self.arith(trap, mask))
+    }
+    fn call_pal(&mut self, function: u32) -> Exit {
+        self.after = true;
+        Exit::Pal { function }
+    }
+    fn illegal(&mut self) -> Exit {
+        Exit::Illegal { pc: self.pc, word: self.insn.word }
+    }
+    fn unsupported(&mut self) -> Exit {
+        Exit::Unsupported { pc: self.pc, word: self.insn.word }
+    }
+}

@@ -1,0 +1,96 @@
+//! The state of a machine that others reach too: translated code by address, other threads and
+//! signal handlers through the poll flag.
+//!
+//! # Safety
+//! The registers are in an `UnsafeCell`, reached only by the machine that owns them (and by
+//! translated code that it has entered); a [`Kick`] touches the atomic flag beside them alone.
+
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axperf_isa::Regs;
+
+/// Registers, and the flag that translated code polls right after them.
+#[repr(C, align(64))]
+pub(crate) struct Cpu {
+    regs: UnsafeCell<Regs>,
+    poll: AtomicU64,
+}
+
+const _: () = assert!(std::mem::offset_of!(Cpu, poll) == axperf_jit::POLL_OFFSET);
+
+// SAFETY: see the module: other threads reach `poll` only.
+unsafe impl Sync for Cpu {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for Cpu {}
+
+/// The owner's handle on a [`Cpu`]: one for each, so `&mut` on it is `&mut` on the registers.
+pub(crate) struct CpuBox(Arc<Cpu>);
+
+impl CpuBox {
+    pub fn new(regs: Regs) -> CpuBox {
+        CpuBox(Arc::new(Cpu { regs: UnsafeCell::new(regs), poll: AtomicU64::new(0) }))
+    }
+
+    #[inline(always)]
+    pub fn regs(&self) -> &Regs {
+        // SAFETY: only `regs_mut` gives a mutable reference, and it borrows `self` mutably.
+        unsafe { &*self.0.regs.get() }
+    }
+
+    #[inline(always)]
+    pub fn regs_mut(&mut self) -> &mut Regs {
+        // SAFETY: as above; there is one CpuBox for a Cpu.
+        unsafe { &mut *self.0.regs.get() }
+    }
+
+    /// The address that translated code gets.
+    pub fn address(&self) -> *mut u64 {
+        self.0.regs.get().cast()
+    }
+
+    /// True if someone kicked.
+    #[inline(always)]
+    pub fn kicked(&self) -> bool {
+        self.0.poll.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the kick.
+    pub fn take_kick(&self) -> bool {
+        self.0.poll.swap(0, Ordering::AcqRel) != 0
+    }
+
+    pub fn kick(&self) -> Kick {
+        Kick(Arc::clone(&self.0))
+    }
+}
+
+impl std::fmt::Debug for CpuBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.regs().fmt(f)
+    }
+}
+
+/// Makes a running machine come back with [`Exit::Interrupted`](crate::Exit::Interrupted).
+///
+/// It may be used from any thread and from a signal handler. Translated code looks only where
+/// [`Machine::set_async`](crate::Machine::set_async) said that a kick can come, or where fuel or a
+/// sampler makes it count.
+#[derive(Clone)]
+pub struct Kick(Arc<Cpu>);
+
+impl Kick {
+    /// Kicks: the machine comes back before it executes much more, or at once when it is next run.
+    pub fn now(&self) {
+        self.0.poll.store(1, Ordering::Release);
+    }
+}
+
+impl std::fmt::Debug for Kick {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Kick")
+    }
+}
