@@ -1,5 +1,7 @@
 //! Instruction formats: which bits of a word are what.
 
+use crate::sem::{Qualifiers, Rounding};
+
 /// The layout of an instruction word.
 ///
 /// Registers are named by their field; `31` means that the field must name register 31.
@@ -231,6 +233,33 @@ impl QualifierSet {
         } else {
             self.roundings >> (function >> 6 & 3) & 1 != 0
         }
+    }
+
+    /// The plain function.
+    pub(crate) const fn plain(self) -> u16 {
+        self.plain
+    }
+
+    /// The function with these qualifiers; None if it doesn't contain it.
+    #[must_use]
+    pub const fn function(self, q: Qualifiers) -> Option<u16> {
+        let mut function = self.plain;
+        if self.roundings != 0 {
+            let rounding = match q.rounding {
+                Rounding::Chopped => 0,
+                Rounding::MinusInfinity => 1,
+                Rounding::Nearest => 2,
+                Rounding::Dynamic => 3,
+            };
+            function = function & !0xc0 | rounding << 6;
+        } else if !matches!(q.rounding, Rounding::Nearest) {
+            return None;
+        }
+        let low = if q.underflow { UNDERFLOW } else { 0 };
+        let inexact = if q.inexact { INEXACT } else { 0 };
+        let software = if q.software { SOFTWARE } else { 0 };
+        function ^= ((low | inexact | software) as u16) << 8;
+        if self.contains(function) { Some(function) } else { None }
     }
 
     /// The trap qualifiers of a function it contains.

@@ -1,7 +1,7 @@
 //! A decoded instruction, and what follows from its shape.
 
 use crate::desc::{InsnDesc, Op, Shape};
-use crate::format::{INEXACT, SOFTWARE, UNDERFLOW, ZERO};
+use crate::format::{Form, INEXACT, SOFTWARE, UNDERFLOW, ZERO};
 use crate::sem::{Qualifiers, Rounding};
 
 /// A decoded instruction.
@@ -42,6 +42,15 @@ impl Insn {
     /// The 11-bit function field of a floating-point operate instruction.
     pub(crate) const fn fp_function(&self) -> u16 {
         (self.word >> 5 & 0x7ff) as u16
+    }
+
+    /// Whether it is written with qualifiers.
+    pub(crate) const fn has_qualifiers(&self) -> bool {
+        let (set, function) = (self.desc().qualifiers, self.fp_function());
+        match self.desc().form {
+            Form::Fp(..) | Form::FpB(..) => function != set.plain(),
+            _ => false,
+        }
     }
 
     /// Rounding and trap mode of a floating-point instruction.

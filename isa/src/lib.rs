@@ -6,20 +6,29 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod asm;
 pub mod decode;
 pub mod desc;
+pub mod disasm;
+pub mod encode;
 pub mod exec;
 pub mod format;
 pub mod insn;
+pub mod program;
 pub mod regs;
 pub mod sem;
 pub mod state;
+mod syntax;
 pub mod table;
 
+pub use asm::{AsmError, Problem, asm};
 pub use decode::decode;
 pub use desc::{Extension, Flags, INSNS, InsnDesc, Op, Shape};
+pub use disasm::{Disasm, disasm};
+pub use encode::{EncodeError, Fields, encode};
 pub use exec::{Flow, exec};
 pub use insn::Insn;
+pub use program::assemble;
 pub use regs::Reg;
 pub use sem::{Sem, Width};
 pub use state::{Regs, word};

@@ -1,0 +1,104 @@
+//! The disassembler against GNU objdump: over the C library of Debian's Alpha cross compiler, and
+//! over the encoding space.
+
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use axperf_isa::{Op, decode, disasm};
+
+/// What we write otherwise, and why.
+fn difference(word: u32) -> Option<&'static str> {
+    match decode(word).map(|insn| (insn.op, insn.literal)) {
+        Some((Op::sextb | Op::sextw, true)) => {
+            Some("the manual gives SEXTB and SEXTW a literal form, binutils doesn't")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a tool is there; in CI it has to be.
+fn have(tool: &str) -> bool {
+    let there = Command::new(tool).arg("--version").output().is_ok();
+    if !there {
+        assert!(std::env::var_os("CI").is_none(), "{tool} is missing");
+        eprintln!("skipped: {tool} is missing");
+    }
+    there
+}
+
+fn temporary(name: &str) -> PathBuf {
+    let mut path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    path.push(format!("{name}-{}", std::process::id()));
+    path
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Compares every word of a file that holds nothing else, as if it stood at `base`.
+fn compare(file: &Path, base: u64) {
+    let bytes = std::fs::read(file).unwrap();
+    let listing = run(Command::new("alpha-linux-gnu-objdump")
+        .args(["-D", "-z", "-b", "binary", "-m", "alpha"])
+        .arg(format!("--adjust-vma={base:#x}"))
+        .arg(file));
+    let mut words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap()));
+    let mut pc = base;
+    let mut wrong = Vec::new();
+    // `address:<tab>bytes <tab>text`
+    for line in listing.lines() {
+        let Some((address, rest)) = line.split_once(":\t") else { continue };
+        assert_eq!(u64::from_str_radix(address.trim(), 16), Ok(pc));
+        let (_, theirs) = rest.split_once('\t').unwrap();
+        let word = words.next().unwrap();
+        let ours = disasm(word, pc).to_string();
+        if (ours == theirs.trim_end()) == difference(word).is_some() {
+            wrong.push(format!("{word:#010x}: {ours:?}, objdump {theirs:?}"));
+        }
+        pc += 4;
+    }
+    assert_eq!(words.next(), None, "objdump listed every word");
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(40)].join("\n")
+    );
+}
+
+#[test]
+fn c_library() {
+    let libc = Path::new("/usr/alpha-linux-gnu/lib/libc.so.6.1");
+    if !have("alpha-linux-gnu-objdump") || !have("alpha-linux-gnu-objcopy") {
+        return;
+    }
+    if !libc.exists() {
+        assert!(std::env::var_os("CI").is_none(), "{} is missing", libc.display());
+        eprintln!("skipped: {} is missing", libc.display());
+        return;
+    }
+    let text = temporary("libc");
+    run(Command::new("alpha-linux-gnu-objcopy")
+        .args(["-O", "binary", "--only-section=.text"])
+        .args([libc, &text]));
+    assert!(std::fs::metadata(&text).unwrap().len() > 1 << 20);
+    compare(&text, 0x1_2000_0000);
+    std::fs::remove_file(text).unwrap();
+}
+
+#[test]
+fn encoding_space() {
+    if !have("alpha-linux-gnu-objdump") {
+        return;
+    }
+    let file = temporary("sweep");
+    let bytes: Vec<u8> = words::sweep().into_iter().flat_map(u32::to_le_bytes).collect();
+    std::fs::write(&file, bytes).unwrap();
+    compare(&file, 0x1_2000_0000);
+    std::fs::remove_file(file).unwrap();
+}
