@@ -1,6 +1,6 @@
 //! From words to instructions.
 
-use crate::desc::INSNS;
+use crate::desc::{INSNS, Op};
 use crate::format::{Field, Form, ZERO};
 use crate::insn::Insn;
 
@@ -72,58 +72,104 @@ static ROWS: [u8; GROUPS.1] = {
     rows
 };
 
-static MASKS: [(u32, u32); INSNS_LEN] = {
-    let mut masks = [(0, 0); INSNS_LEN];
+/// What decoding a row's words takes, in a form that needs no branches.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Bits that are the same in all its words...
+    mask: u32,
+    /// ...and what they are.
+    value: u32,
+    /// Bits of the displacement, hint or function, once it is shifted.
+    imm: u32,
+    /// How far the displacement's sign is from bit 31.
+    shift: u8,
+    op: Op,
+    /// ORed to the register fields: 31 for those that the form lacks.
+    lacks: (u8, u8, u8),
+    /// Bit 12 says that operand b is a literal.
+    literal: bool,
+    /// The register fields must be equal.
+    same: bool,
+}
+
+static PLANS: [Plan; INSNS_LEN] = {
+    const A: (u8, u8, u8) = (0, ZERO, ZERO);
+    const B: (u8, u8, u8) = (ZERO, 0, ZERO);
+    const AB: (u8, u8, u8) = (0, 0, ZERO);
+    const ABC: (u8, u8, u8) = (0, 0, 0);
+    const NONE: (u8, u8, u8) = (ZERO, ZERO, ZERO);
+    const SIGNED: u32 = u32::MAX;
+    let mut plans = [Plan {
+        mask: 0,
+        value: 0,
+        imm: 0,
+        shift: 0,
+        op: INSNS[0].op,
+        lacks: NONE,
+        literal: false,
+        same: false,
+    }; INSNS_LEN];
     let mut row = 0;
     while row < INSNS_LEN {
-        let (mask, word) = (INSNS[row].form.mask(), INSNS[row].form.word());
-        masks[row] = (mask, word & mask);
+        let form = INSNS[row].form;
+        let (lacks, shift, imm) = match form {
+            Form::Pal(_) => (NONE, 0, 0x3ff_ffff),
+            Form::Mem(_) | Form::FMem(_) => (AB, 16, SIGNED),
+            Form::Bra(_) | Form::FBra(_) => (A, 11, SIGNED),
+            Form::Jmp(..) => (AB, 0, 0x3fff),
+            Form::Misc(..) => (NONE, 0, 0),
+            Form::MiscA(..) => (A, 0, 0),
+            Form::MiscB(..) => (B, 0, 0),
+            Form::MiscAB(..) => (AB, 0, 0),
+            Form::Opr(..)
+            | Form::OprB(..)
+            | Form::OprC(..)
+            | Form::Opr3(..)
+            | Form::Opr2(..)
+            | Form::Fp(..)
+            | Form::FpB(..)
+            | Form::Fpcr(..)
+            | Form::FToI(..)
+            | Form::IToF(..) => (ABC, 0, 0),
+        };
+        plans[row] = Plan {
+            mask: form.mask(),
+            value: form.word() & form.mask(),
+            imm,
+            shift,
+            op: INSNS[row].op,
+            lacks,
+            literal: matches!(form, Form::Opr(..) | Form::OprB(..) | Form::OprC(..)),
+            same: matches!(form, Form::Fpcr(..)),
+        };
         row += 1;
     }
-    masks
+    plans
 };
-
-/// The low `bits` bits of the word, sign-extended.
-const fn signed(word: u32, bits: u32) -> i32 {
-    (word << (32 - bits)) as i32 >> (32 - bits)
-}
 
 /// Decodes a word; None if it is no instruction of the architecture.
 #[must_use]
 pub fn decode(word: u32) -> Option<Insn> {
     let group = &GROUPS_TABLE[(word >> 26) as usize];
     let slot = group.base as usize + (word >> group.field.shift & group.field.mask) as usize;
-    let row = usize::from(ROWS[slot]);
-    let (mask, value) = *MASKS.get(row)?;
-    if word & mask != value {
+    let plan = PLANS.get(usize::from(ROWS[slot]))?;
+    if word & plan.mask != plan.value {
         return None;
     }
-    let desc = &INSNS[row];
     let (a, b, c) = ((word >> 21 & 31) as u8, (word >> 16 & 31) as u8, (word & 31) as u8);
-    let insn = |ra, rb, rc, imm| Insn { op: desc.op, ra, rb, rc, literal: false, imm, word };
-    Some(match desc.form {
-        Form::Mem(_) | Form::FMem(_) => insn(a, b, ZERO, signed(word, 16)),
-        Form::Opr(..) | Form::OprB(..) | Form::OprC(..) if word >> 12 & 1 != 0 => {
-            Insn { literal: true, ..insn(a, ZERO, c, (word >> 13 & 0xff) as i32) }
-        }
-        Form::Bra(_) | Form::FBra(_) => insn(a, ZERO, ZERO, signed(word, 21)),
-        Form::Jmp(..) => insn(a, b, ZERO, (word & 0x3fff) as i32),
-        Form::Pal(_) => insn(ZERO, ZERO, ZERO, (word & 0x3ff_ffff) as i32),
-        Form::Misc(..) => insn(ZERO, ZERO, ZERO, 0),
-        Form::MiscA(..) => insn(a, ZERO, ZERO, 0),
-        Form::MiscB(..) => insn(ZERO, b, ZERO, 0),
-        Form::MiscAB(..) => insn(a, b, ZERO, 0),
-        Form::Fpcr(..) if a != b || a != c => return None,
-        Form::Opr(..)
-        | Form::OprB(..)
-        | Form::OprC(..)
-        | Form::Opr3(..)
-        | Form::Opr2(..)
-        | Form::Fp(..)
-        | Form::FpB(..)
-        | Form::Fpcr(..)
-        | Form::FToI(..)
-        | Form::IToF(..) => insn(a, b, c, 0),
+    if plan.same && (a != b || a != c) {
+        return None;
+    }
+    let literal = plan.literal && word >> 12 & 1 != 0;
+    let displacement = (word << plan.shift) as i32 >> plan.shift & plan.imm as i32;
+    Some(Insn {
+        op: plan.op,
+        ra: a | plan.lacks.0,
+        rb: b | plan.lacks.1 | if literal { ZERO } else { 0 },
+        rc: c | plan.lacks.2,
+        literal,
+        imm: if literal { (word >> 13 & 0xff) as i32 } else { displacement },
+        word,
     })
 }
 
@@ -132,7 +178,6 @@ static GROUPS_TABLE: [Group; 64] = GROUPS.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Op;
 
     /// Every row's plain word decodes to the row.
     #[test]

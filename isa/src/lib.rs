@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod asm;
+pub mod asm_error;
 pub mod decode;
 pub mod desc;
 pub mod disasm;
@@ -21,7 +22,8 @@ pub mod state;
 mod syntax;
 pub mod table;
 
-pub use asm::{AsmError, Problem, asm};
+pub use asm::asm;
+pub use asm_error::{AsmError, Problem};
 pub use decode::decode;
 pub use desc::{Extension, Flags, INSNS, InsnDesc, Op, Shape};
 pub use disasm::{Disasm, disasm};

@@ -5,7 +5,8 @@ extern crate alloc;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::asm::{AsmError, Line, Problem};
+use crate::asm::Line;
+use crate::asm_error::{AsmError, Problem};
 use crate::desc::Op;
 use crate::encode::{EncodeError, Fields, encode};
 use crate::format::ZERO;

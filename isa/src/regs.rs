@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// cases.md P6: perf's index equals the DWARF number up to 30; perf's 31 is the pc, which in
+    /// perf's index equals the DWARF number up to 30; perf's 31 is the pc, which in
     /// DWARF is 64 (gcc's DWARF_ALT_FRAME_RETURN_COLUMN); DWARF's 31 is $31 and no register.
     #[test]
     fn perf_and_dwarf_numbers_part_at_31() {
