@@ -200,6 +200,39 @@ fn fp_conditions_test_bits() {
     }
 }
 
+/// CIX, bit by bit.
+#[test]
+fn counts() {
+    for a in edges() {
+        let bits: Vec<bool> = (0..64).map(|i| a >> i & 1 != 0).collect();
+        for (name, expected) in [
+            ("ctpop", bits.iter().filter(|bit| **bit).count()),
+            ("ctlz", bits.iter().rev().take_while(|bit| !**bit).count()),
+            ("cttz", bits.iter().take_while(|bit| !**bit).count()),
+        ] {
+            let mut cpu = Eval::new();
+            cpu.int[2] = a;
+            cpu.run(&format!("{name} $2,$3")).unwrap();
+            assert_eq!(cpu.int[3], expected as u64, "{name} {a:#x}");
+        }
+    }
+}
+
+/// Sign extension: from bit 7, from bit 15.
+#[test]
+fn sign_extension() {
+    for a in edges() {
+        for (name, width) in [("sextb", 8), ("sextw", 16)] {
+            let low = a % (1 << width);
+            let expected = if low >> (width - 1) == 1 { low | u64::MAX << width } else { low };
+            let mut cpu = Eval::new();
+            cpu.int[2] = a;
+            cpu.run(&format!("{name} $2,$3")).unwrap();
+            assert_eq!(cpu.int[3], expected, "{name} {a:#x}");
+        }
+    }
+}
+
 /// MVI, lane by lane.
 #[test]
 fn motion_video() {
