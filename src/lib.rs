@@ -35,6 +35,7 @@
 
 pub mod error;
 pub mod machine;
+pub mod perf;
 
 pub use axperf_isa as isa;
 pub use axperf_isa::{Insn, Reg, Regs};

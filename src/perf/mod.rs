@@ -1,0 +1,37 @@
+//! Linux perf's sampling: attributes, samples, records and the ring buffer, byte for byte.
+//!
+//! This module knows registers and frames and nothing of a machine. [`Attr`] is
+//! `struct perf_event_attr`; a [`Sampler`] counts and takes samples of [`Frame`]s; a [`Ring`] holds
+//! the records as perf's mmap page does; [`Record`] and [`Sample`] decode them again.
+//!
+//! The register ABI is that of "alpha: add HAVE_PERF_REGS and HAVE_PERF_USER_STACK_DUMP support":
+//! see [`RegMask`].
+
+mod attr;
+mod bits;
+mod buf;
+mod chain;
+mod cursor;
+mod event;
+mod frame;
+mod record;
+mod regs;
+mod ring;
+mod sample;
+mod sampler;
+#[cfg(test)]
+mod tests;
+
+pub use attr::{ATTR_SIZE, ATTR_SIZE_MAX, ATTR_SIZE_VER0, Attr, AttrError, DEFAULT_MAX_STACK};
+pub use attr::{Errno, RegAbi};
+pub use bits::{AttrFlags, ReadFormat, SampleType};
+pub use buf::{MAX_RECORD, RecordBuf, append_words};
+pub use chain::{Stop, Unwind, UnwindRegs};
+pub use cursor::{Truncated, Words};
+pub use event::{Event, EventError};
+pub use frame::{Frame, NoStack, Stack, TASK_SIZE};
+pub use record::{FileId, Mmap, Record, SampleId, Task, kind, misc};
+pub use regs::{COPY_SLACK, CopyPlan, RegMask, UnknownReg};
+pub use ring::{ALPHA_PAGE, Full, Pushed, Ring, Wakeup};
+pub use sample::{CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER, Sample, SampleRegs};
+pub use sampler::{Sampler, SamplerStats};

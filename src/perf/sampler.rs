@@ -1,0 +1,326 @@
+//! A counter that takes samples.
+
+use std::sync::Arc;
+
+use axperf_isa::Reg;
+
+use super::attr::{Attr, AttrError, Errno, RegAbi};
+use super::bits::{AttrFlags, ReadFormat, SampleType};
+use super::buf::{MAX_RECORD, RecordBuf};
+use super::chain::{CHAIN_REGS, Stop, Unwind, UnwindRegs};
+use super::frame::{Frame, Stack};
+use super::record::{Record, SampleId};
+use super::regs::RegMask;
+use super::ring::{Pushed, Ring};
+use super::sample::{CONTEXT_KERNEL, CONTEXT_USER, Format, Values};
+
+/// What a sampler did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SamplerStats {
+    /// Events counted.
+    pub events: u64,
+    /// Samples taken, those lost included.
+    pub samples: u64,
+    /// Samples that found no room in the ring.
+    pub lost: u64,
+    /// How call chains ended, in the order of [`Stop::ALL`].
+    pub chains: [u64; Stop::ALL.len()],
+}
+
+/// A set of perf attributes with its counter: says when a sample is due, and takes it.
+///
+/// Sample k of period p is due when k * p events are done. Whoever counts asks for
+/// [`left`](Sampler::left), counts no further than that, tells it to
+/// [`advance`](Sampler::advance), and calls [`take`](Sampler::take) when a sample
+/// [is due](Sampler::is_due).
+pub struct Sampler {
+    format: Format,
+    id: u64,
+    stream_id: u64,
+    ring: Arc<Ring>,
+    buf: RecordBuf,
+    period: u64,
+    /// Events until the next sample; 0 when it is due.
+    left: u64,
+    /// Events counted beyond a sample that was due and isn't taken yet.
+    over: u64,
+    enabled_at: u64,
+    unwinder: Option<Box<dyn Unwind + Send>>,
+    chain: Vec<u64>,
+    stats: SamplerStats,
+}
+
+impl std::fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sampler")
+            .field("attr", self.attr())
+            .field("id", &self.id)
+            .field("left", &self.left)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Most addresses in a call chain whatever the attributes say.
+const MAX_CHAIN: usize = 1024;
+
+impl Sampler {
+    /// A sampler that writes to `ring`. `id` is the event's, any number that is unique in a file.
+    ///
+    /// # Errors
+    /// Linux would refuse the attributes, or axperf can't do what they ask for.
+    pub fn new(attr: Attr, abi: RegAbi, id: u64, ring: Arc<Ring>) -> Result<Sampler, AttrError> {
+        attr.check(abi)?;
+        attr.event()?;
+        if attr.flags.contains(AttrFlags::FREQ) {
+            return Err(unsupported("freq", "a frequency in place of a period"));
+        }
+        if attr.sample_type.contains(SampleType::READ)
+            && attr.read_format.contains(ReadFormat::GROUP)
+        {
+            return Err(unsupported("read_format", "a group's values in samples"));
+        }
+        let bytes = largest_sample(&attr);
+        let period = if attr.sample_period == 0 { u64::MAX } else { attr.sample_period };
+        Ok(Sampler {
+            format: Format::new(attr),
+            id,
+            stream_id: id,
+            ring,
+            buf: RecordBuf::with_capacity(bytes),
+            period,
+            left: period,
+            over: 0,
+            enabled_at: 0,
+            unwinder: None,
+            chain: Vec::new(),
+            stats: SamplerStats::default(),
+        })
+    }
+
+    /// A sampler of the same event for a child: its own counter from zero, the parent's id.
+    #[must_use]
+    pub fn inherited(&self, stream_id: u64, ring: Arc<Ring>) -> Sampler {
+        let attr = self.attr().clone();
+        Sampler {
+            buf: RecordBuf::with_capacity(largest_sample(&attr)),
+            format: Format::new(attr),
+            id: self.id,
+            stream_id,
+            ring,
+            period: self.period,
+            left: self.period,
+            over: 0,
+            enabled_at: self.enabled_at,
+            unwinder: None,
+            chain: Vec::new(),
+            stats: SamplerStats::default(),
+        }
+    }
+
+    /// Sets who follows calls. Without one, call chains hold no addresses, as on Linux/alpha.
+    #[must_use]
+    pub fn with_unwinder(mut self, unwinder: Box<dyn Unwind + Send>) -> Sampler {
+        self.unwinder = Some(unwinder);
+        self
+    }
+
+    /// Sets the time from which a read of the counter says it was enabled.
+    #[must_use]
+    pub fn enabled_at(mut self, time: u64) -> Sampler {
+        self.enabled_at = time;
+        self
+    }
+
+    /// The attributes.
+    #[must_use]
+    pub fn attr(&self) -> &Attr {
+        self.format.attr()
+    }
+
+    /// The event's id.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The ring.
+    #[must_use]
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn stats(&self) -> SamplerStats {
+        self.stats
+    }
+
+    /// The registers that must be exact when a sample is taken.
+    #[must_use]
+    pub fn registers(&self) -> RegMask {
+        let attr = self.attr();
+        let has = |field| attr.sample_type.contains(field);
+        let mut mask = RegMask::of(&[Reg::Pc]);
+        if has(SampleType::REGS_USER) {
+            mask = mask.union(attr.sample_regs_user);
+        }
+        if has(SampleType::REGS_INTR) {
+            mask = mask.union(attr.sample_regs_intr);
+        }
+        if has(SampleType::STACK_USER) {
+            mask = mask.union(RegMask::of(&[Reg::Sp]));
+        }
+        if has(SampleType::CALLCHAIN) && self.unwinder.is_some() {
+            mask = mask.union(CHAIN_REGS);
+        }
+        mask
+    }
+
+    /// Events between samples; `u64::MAX` if it only counts.
+    #[must_use]
+    pub fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Sets the period, and starts a new one; 0 only counts.
+    pub fn set_period(&mut self, period: u64) {
+        self.period = if period == 0 { u64::MAX } else { period };
+        (self.left, self.over) = (self.period, 0);
+    }
+
+    /// Events until the next sample; 0 when it is due.
+    #[must_use]
+    #[inline]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Counts `n` events. More than are [left](Sampler::left) count towards the sample after the
+    /// one that is due; when that too is passed, one sample stands for both.
+    #[inline]
+    pub fn advance(&mut self, n: u64) {
+        self.stats.events = self.stats.events.wrapping_add(n);
+        if let Some(left) = self.left.checked_sub(n) {
+            self.left = left;
+        } else {
+            self.over = self.over.saturating_add(n - self.left);
+            self.left = 0;
+        }
+    }
+
+    /// Whether a sample is due.
+    #[must_use]
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Takes a sample and starts the next period.
+    pub fn take(&mut self, frame: &Frame, stack: &dyn Stack) -> Pushed {
+        self.left = self.period - self.over % self.period;
+        self.over = 0;
+        let attr = self.format.attr();
+        let excluded = match frame.kernel {
+            Some(_) => AttrFlags::EXCLUDE_KERNEL,
+            None => AttrFlags::EXCLUDE_USER,
+        };
+        if attr.flags.contains(excluded) {
+            return Pushed::Stored;
+        }
+        self.stats.samples += 1;
+        self.chain.clear();
+        if attr.sample_type.contains(SampleType::CALLCHAIN) {
+            self.collect_chain(frame, stack);
+        }
+        let time = frame.time.saturating_sub(self.enabled_at);
+        let values = Values {
+            id: self.id,
+            stream_id: self.stream_id,
+            period: self.period,
+            count: self.stats.events,
+            time_enabled: time,
+            time_running: time,
+            lost: self.stats.lost,
+            callchain: &self.chain,
+        };
+        let record = self.format.encode(frame, &values, stack, &mut self.buf);
+        let id = SampleId {
+            pid: frame.pid,
+            tid: frame.tid,
+            time: frame.time,
+            id: self.id,
+            stream_id: self.stream_id,
+            cpu: frame.cpu,
+        };
+        let pushed = self.ring.push(record, |lost| lost_record(self.format.attr(), &id, lost));
+        if pushed == Pushed::Lost {
+            self.stats.lost += 1;
+        }
+        pushed
+    }
+
+    /// Writes another record into the ring.
+    pub fn record(&mut self, record: &Record, id: SampleId) -> Pushed {
+        let id = SampleId { id: self.id, stream_id: self.stream_id, ..id };
+        let attr = self.format.attr();
+        let mut buf = RecordBuf::with_capacity(SIDE_RECORD);
+        let words = record.encode(attr, &id, &mut buf);
+        self.ring.push(words, |lost| lost_record(attr, &id, lost))
+    }
+
+    /// The chain with its contexts, as Linux orders it.
+    fn collect_chain(&mut self, frame: &Frame, stack: &dyn Stack) {
+        let attr = self.format.attr();
+        let max = attr.max_stack().min(MAX_CHAIN);
+        if let Some(kernel) = frame.kernel
+            && !attr.flags.contains(AttrFlags::EXCLUDE_CALLCHAIN_KERNEL)
+        {
+            self.chain.push(CONTEXT_KERNEL);
+            if self.unwinder.is_some() {
+                self.chain.push(kernel.get(Reg::Pc));
+            }
+        }
+        if let Some(user) = frame.user
+            && !attr.flags.contains(AttrFlags::EXCLUDE_CALLCHAIN_USER)
+        {
+            self.chain.push(CONTEXT_USER);
+            if let Some(unwinder) = &mut self.unwinder {
+                let mut read = |addr| {
+                    let mut word = [0; 8];
+                    (stack.copy(addr, &mut word) == 8).then(|| u64::from_le_bytes(word))
+                };
+                let regs = UnwindRegs::from_regs(user);
+                let stop = unwinder.unwind(&regs, &mut read, max, &mut self.chain);
+                self.stats.chains[stop as usize] += 1;
+            }
+        }
+        self.chain.truncate(max + CONTEXTS);
+    }
+}
+
+/// Words of a chain that are contexts or the kernel's.
+const CONTEXTS: usize = 3;
+
+/// Bytes of the longest record that is no sample: an MMAP2 with a name of `PATH_MAX` bytes.
+const SIDE_RECORD: usize = 4096 + 256;
+
+/// Bytes that a sample may need: all fields of one word, both register sets, chain and stack.
+fn largest_sample(attr: &Attr) -> usize {
+    let has = |field| attr.sample_type.contains(field);
+    let chain =
+        if has(SampleType::CALLCHAIN) { attr.max_stack().min(MAX_CHAIN) + CONTEXTS } else { 0 };
+    let stack = if has(SampleType::STACK_USER) { attr.sample_stack_user as usize } else { 0 };
+    let fields = (SampleType::ALL.len() + ReadFormat::ALL.len()) as usize + 4;
+    ((fields + 2 * 64 + chain) * 8 + stack).min(MAX_RECORD)
+}
+
+fn lost_record(attr: &Attr, id: &SampleId, lost: u64) -> Vec<u64> {
+    let mut buf = RecordBuf::with_capacity(128);
+    Record::Lost { id: id.id, lost }.encode(attr, id, &mut buf).to_vec()
+}
+
+fn unsupported(field: &'static str, what: &str) -> AttrError {
+    AttrError::new(Errno::Eopnotsupp, field, format!("{what} isn't supported"))
+}
