@@ -1,72 +1,29 @@
 //! Translates DEC Alpha code to host code with Cranelift, for axperf.
 //!
-//! Being built: the cache below has no translator yet.
+//! The crate knows no bus, no sampler and no Linux: it is told how memory is reached
+//! ([`Shape`]), when code looks whether it should leave ([`Poll`]), and which registers are exact
+//! then ([`Class`]). It gives a [`Cache`] of translations by guest address.
+#![deny(unsafe_code)]
 
-use std::ops::Range;
+mod abi;
+mod arena;
+mod cache;
+mod checks;
+mod clif;
+mod flow;
+mod region;
+mod translate;
+mod variant;
 
-/// Offset of the poll flag from the state pointer: it stands right after the registers.
-pub const POLL_OFFSET: usize = 1024;
+pub use abi::{Left, POLL_OFFSET, fault_landing, state_of_pinned};
+pub use arena::is_translated;
+pub use cache::{Cache, Code, Error, Hold, Settings, Slot, Stats};
+pub use variant::{Class, Mode, Poll, Shape};
 
-/// Whether `pc` is an address in translated code. Async-signal-safe.
-#[must_use]
-pub fn is_translated(_pc: usize) -> bool {
-    false
-}
+/// Entries of an indirect-target cache: {guest address, address of its slot}, 16 bytes each, by
+/// bits 2 and up of the guest address.
+pub const TARGETS: usize = 4096;
 
-/// The state pointer, from the value of the register that translated code pins.
-#[must_use]
-pub fn state_of_pinned(pinned: usize) -> usize {
-    pinned
-}
-
-/// Where a faulting thread goes on: it leaves translated code.
-#[must_use]
-pub fn fault_landing() -> usize {
-    0
-}
-
-/// When translated code looks whether it should leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Poll {
-    /// Never.
-    Free,
-    /// A flag, at entries and back-edges.
-    Flag,
-    /// A budget of instructions, counted exactly.
-    Counted,
-}
-
-/// Which registers are exact where translated code leaves at a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Those that the program can still see.
-    Live,
-    /// Those, and the unwind set: sp, $15, $23, $26, $16.
-    Unwind,
-    /// All.
-    Full,
-}
-
-/// The variant of a translation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mode {
-    /// Polls.
-    pub poll: Poll,
-    /// Registers at polls.
-    pub class: Class,
-    /// Registers are exact at every host memory fault.
-    pub precise: bool,
-}
-
-/// Which translation a guest address has, if any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(u32);
-
-/// Translated code.
-#[derive(Debug, Default)]
-pub struct Cache {}
-
-impl Cache {
-    /// Drops what was translated from this range of guest addresses.
-    pub fn invalidate(&self, _range: Range<u64>) {}
-}
+/// Entries of a soft TLB: {tag for reading, tag for writing, host address less guest address, 0},
+/// 32 bytes each, by the bits of the page number. A tag is the page's address.
+pub const TLB_ENTRIES: usize = 256;

@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn faults_are_errors() {
         install();
-        let at = 0x3000_0000_000u64;
+        let at = 0x0300_0000_0000u64;
         // SAFETY: MAP_FIXED_NOREPLACE takes only what is free.
         let p = unsafe {
             libc::mmap(

@@ -1,0 +1,182 @@
+//! The doors in and out of translated code.
+//!
+//! Translated code is a set of functions of Cranelift's `tail` calling convention that go on to each
+//! other by tail calls; they get the state pointer in the pinned register and a slot (and in counted
+//! variants the budget) as arguments. [`enter`] is the only way in, a return the only way out; a
+//! host memory fault leaves through [`fault_landing`], which the signal handler goes on at.
+//!
+//! # Safety
+//! `enter` jumps to an address: its caller vouches that it is code of a live
+//! [`Cache`](crate::Cache). The assembly saves what the System V convention says a callee saves,
+//! for translated code keeps none of it, and remembers the stack pointer in the state, so that a
+//! fault at any depth of translated code unwinds to it.
+
+#![allow(unsafe_code)]
+
+use axperf_isa::word;
+
+/// Translated code's pointer is this far past the state, so that the registers of `struct pt_regs`
+/// have one-byte displacements.
+pub const BIAS: usize = 128;
+
+/// Offset of the poll flag from the state: it stands right after the registers.
+pub const POLL_OFFSET: usize = 1024;
+
+/// Offset of a word from the biased state pointer.
+pub(crate) const fn offset(byte: usize) -> i32 {
+    byte as i32 - BIAS as i32
+}
+
+/// Why translated code came back, in the state's word [`word::EXIT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The pc has no translation yet, or none that the caches know.
+    Untranslated,
+    /// The instruction at the pc is the interpreter's.
+    Bail,
+    /// A poll said so.
+    Poll,
+    /// A host memory fault.
+    Fault,
+}
+
+impl Left {
+    pub(crate) const UNTRANSLATED: i64 = 0;
+    pub(crate) const BAIL: i64 = 1;
+    pub(crate) const POLL: i64 = 2;
+    const FAULT: u64 = 3;
+
+    /// From the state's word.
+    #[must_use]
+    pub fn from_word(w: u64) -> Left {
+        match w as i64 {
+            Left::BAIL => Left::Bail,
+            Left::POLL => Left::Poll,
+            Left::UNTRANSLATED => Left::Untranslated,
+            // Only the assembly below writes another value.
+            _ => Left::Fault,
+        }
+    }
+}
+
+const HOST_SP: usize = word::HOST_SP * 8;
+const EXIT: usize = word::EXIT * 8;
+
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".globl axperf_enter, axperf_fault_landing",
+    ".hidden axperf_enter, axperf_fault_landing",
+    ".balign 16",
+    // (state, trampoline, code, budget) -> budget
+    "axperf_enter:",
+    "push rbp",
+    "mov rbp, rsp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    "mov [rdi + {host_sp}], rsp",
+    "add rdi, {bias}",
+    "mov rax, rsi",
+    "mov rsi, rdx",
+    "mov rdx, rcx",
+    "call rax",
+    "2:",
+    "add rsp, 8",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbx",
+    "pop rbp",
+    "ret",
+    "axperf_fault_landing:",
+    "mov qword ptr [r15 + {exit}], {fault}",
+    "mov rsp, [r15 + {host_sp_biased}]",
+    "xor eax, eax",
+    "jmp 2b",
+    host_sp = const HOST_SP,
+    bias = const BIAS,
+    exit = const EXIT - BIAS,
+    host_sp_biased = const HOST_SP - BIAS,
+    fault = const Left::FAULT,
+);
+
+#[cfg(target_arch = "aarch64")]
+std::arch::global_asm!(
+    ".globl axperf_enter, axperf_fault_landing",
+    ".hidden axperf_enter, axperf_fault_landing",
+    ".balign 16",
+    "axperf_enter:",
+    "stp x29, x30, [sp, #-160]!",
+    "mov x29, sp",
+    "stp x19, x20, [sp, #16]",
+    "stp x21, x22, [sp, #32]",
+    "stp x23, x24, [sp, #48]",
+    "stp x25, x26, [sp, #64]",
+    "stp x27, x28, [sp, #80]",
+    "stp d8, d9, [sp, #96]",
+    "stp d10, d11, [sp, #112]",
+    "stp d12, d13, [sp, #128]",
+    "stp d14, d15, [sp, #144]",
+    "mov x9, sp",
+    "str x9, [x0, #{host_sp}]",
+    "add x0, x0, #{bias}",
+    "mov x9, x1",
+    "mov x1, x2",
+    "mov x2, x3",
+    "blr x9",
+    "2:",
+    "ldp x19, x20, [sp, #16]",
+    "ldp x21, x22, [sp, #32]",
+    "ldp x23, x24, [sp, #48]",
+    "ldp x25, x26, [sp, #64]",
+    "ldp x27, x28, [sp, #80]",
+    "ldp d8, d9, [sp, #96]",
+    "ldp d10, d11, [sp, #112]",
+    "ldp d12, d13, [sp, #128]",
+    "ldp d14, d15, [sp, #144]",
+    "ldp x29, x30, [sp], #160",
+    "ret",
+    "axperf_fault_landing:",
+    "mov x9, #{fault}",
+    "str x9, [x21, #{exit}]",
+    "ldr x9, [x21, #{host_sp_biased}]",
+    "mov sp, x9",
+    "mov x0, #0",
+    "b 2b",
+    host_sp = const HOST_SP,
+    bias = const BIAS,
+    exit = const EXIT - BIAS,
+    host_sp_biased = const HOST_SP - BIAS,
+    fault = const Left::FAULT,
+);
+
+unsafe extern "C" {
+    static axperf_fault_landing: u8;
+    fn axperf_enter(state: *mut u64, trampoline: usize, code: usize, budget: u64) -> u64;
+}
+
+/// The state pointer, from the value of the register that translated code pins.
+#[must_use]
+pub fn state_of_pinned(pinned: usize) -> usize {
+    pinned.wrapping_sub(BIAS)
+}
+
+/// Where a thread that faulted in translated code goes on.
+#[must_use]
+pub fn fault_landing() -> usize {
+    &raw const axperf_fault_landing as usize
+}
+
+/// Runs translated code until it comes back; what is left of the budget.
+///
+/// # Safety
+/// `state` is a [`Regs`](axperf_isa::Regs) that nothing else reaches meanwhile but its poll flag,
+/// with the words set that the mode needs; `trampoline` and `code` are of one live cache.
+pub(crate) unsafe fn enter(state: *mut u64, trampoline: usize, code: usize, budget: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { axperf_enter(state, trampoline, code, budget) }
+}

@@ -1,0 +1,589 @@
+//! From a region to a function of host code.
+
+use axperf_isa::{Flow, Insn, Reg, exec, word};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{
+    AbiParam, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, Signature,
+    SourceLoc, Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+
+use crate::abi::{Left, POLL_OFFSET, offset};
+use crate::checks::{self, Checked};
+use crate::flow::{self, Registers};
+use crate::region::Region;
+use crate::variant::{Charges, Mode, Poll, Shape};
+
+/// A guest instruction by the source location that its host code carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    /// Its address.
+    pub pc: u64,
+    /// What was charged for instructions that didn't retire when it faults.
+    pub refund: i64,
+}
+
+/// Finds the address of the slot that stands for a guest address.
+pub(crate) type SlotAddress<'a> = &'a mut dyn FnMut(u64) -> Option<u64>;
+
+/// The signature of translated code in a mode.
+pub(crate) fn signature(poll: Poll) -> Signature {
+    let mut s = Signature::new(CallConv::Tail);
+    s.params.push(AbiParam::new(I64));
+    if poll == Poll::Counted {
+        s.params.push(AbiParam::new(I64));
+    }
+    s.returns.push(AbiParam::new(I64));
+    s
+}
+
+/// A function being built.
+pub(crate) struct Tx<'a> {
+    pub(crate) b: FunctionBuilder<'a>,
+    region: &'a Region,
+    registers: Registers,
+    charges: Charges,
+    checked: Vec<Checked>,
+    slots: SlotAddress<'a>,
+    pub(crate) mode: Mode,
+    statistics: bool,
+    blocks: Vec<Block>,
+    ints: [Option<Variable>; 32],
+    fps: [Option<Variable>; 32],
+    budget: Option<Variable>,
+    state: Variable,
+    sig: SigRef,
+    state_region: AliasRegion,
+    guest_region: AliasRegion,
+    pub(crate) mem_base: Option<Variable>,
+    pub(crate) mem_len: Option<Variable>,
+    pub(crate) tlb: Option<Variable>,
+    /// Where it stands: block, instruction in it.
+    at: (usize, usize),
+    pub(crate) insn: Insn,
+    pub(crate) pc: u64,
+    /// What the state may not have before this instruction.
+    dirty: u64,
+    known: Checked,
+    bail: Option<Block>,
+    sites: Vec<Site>,
+    /// True on hosts where stores are seen in order anyway.
+    pub(crate) stores_ordered: bool,
+}
+
+/// Builds the function; the guest instructions that its source locations stand for.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn build(
+    func: &mut cranelift_codegen::ir::Function,
+    context: &mut FunctionBuilderContext,
+    config: TargetFrontendConfig,
+    region: &Region,
+    mode: Mode,
+    statistics: bool,
+    stores_ordered: bool,
+    slots: SlotAddress<'_>,
+) -> Vec<Site> {
+    func.signature = signature(mode.poll);
+    let mut b = FunctionBuilder::new(func, context);
+    let state_region = b
+        .func
+        .dfg
+        .alias_regions
+        .insert(AliasRegionData { user_id: 0, description: "state".into() });
+    let guest_region = b
+        .func
+        .dfg
+        .alias_regions
+        .insert(AliasRegionData { user_id: 1, description: "guest memory".into() });
+    let sig = b.import_signature(signature(mode.poll));
+    let blocks = region.blocks.iter().map(|_| b.create_block()).collect();
+    let state = b.declare_var(I64);
+    let mut tx = Tx {
+        region,
+        registers: Registers::of(region, mode),
+        charges: Charges::of(region),
+        checked: checks::checked(region),
+        slots,
+        mode,
+        statistics,
+        blocks,
+        ints: [None; 32],
+        fps: [None; 32],
+        budget: None,
+        state,
+        sig,
+        state_region,
+        guest_region,
+        mem_base: None,
+        mem_len: None,
+        tlb: None,
+        at: (0, 0),
+        insn: region.blocks[0].insns[0],
+        pc: region.blocks[0].pc,
+        dirty: 0,
+        known: Checked::default(),
+        bail: None,
+        sites: Vec::new(),
+        stores_ordered,
+        b,
+    };
+    tx.prologue();
+    for i in 0..region.blocks.len() {
+        tx.block(i);
+    }
+    let Tx { mut b, sites, .. } = tx;
+    b.seal_all_blocks();
+    b.finalize(config);
+    sites
+}
+
+impl Tx<'_> {
+    /// Flags of an access to the state.
+    pub(crate) fn state_flags(&self) -> MemFlagsData {
+        MemFlagsData::trusted().with_alias_region(Some(self.state_region))
+    }
+
+    /// Flags of an access to guest memory.
+    pub(crate) fn guest_flags(&self) -> MemFlagsData {
+        MemFlagsData::new().with_alias_region(Some(self.guest_region))
+    }
+
+    /// Loads a word of the state.
+    pub(crate) fn state_load(&mut self, ty: cranelift_codegen::ir::Type, byte: usize) -> Value {
+        let (flags, state) = (self.state_flags(), self.b.use_var(self.state));
+        self.b.ins().load(ty, flags, state, offset(byte))
+    }
+
+    /// Stores a word of the state.
+    pub(crate) fn state_store(&mut self, value: Value, byte: usize) {
+        let (flags, state) = (self.state_flags(), self.b.use_var(self.state));
+        self.b.ins().store(flags, value, state, offset(byte));
+    }
+
+    fn iconst(&mut self, value: u64) -> Value {
+        self.b.ins().iconst(I64, value as i64)
+    }
+
+    fn prologue(&mut self) {
+        let entry = self.b.create_block();
+        self.b.append_block_params_for_function_params(entry);
+        self.b.switch_to_block(entry);
+        let state = self.b.ins().get_pinned_reg(I64);
+        self.b.def_var(self.state, state);
+        if self.mode.poll == Poll::Counted {
+            let v = self.b.declare_var(I64);
+            let param = self.b.block_params(entry)[1];
+            self.b.def_var(v, param);
+            self.budget = Some(v);
+        }
+        match self.mode.shape {
+            Shape::Identity => {}
+            Shape::Flat => {
+                self.mem_base = Some(self.engine_word(word::MEM_BASE));
+                self.mem_len = Some(self.engine_word(word::MEM_LEN));
+            }
+            Shape::Tlb => self.tlb = Some(self.engine_word(word::TLB)),
+        }
+        // Loaded are those that are read before they are written, or stored though they weren't.
+        let live = self.entry_needs();
+        for r in 0..31u8 {
+            let bit = 1u64 << r;
+            let fbit = bit << 32;
+            if self.registers.used & bit != 0 {
+                let v = self.b.declare_var(I64);
+                self.ints[usize::from(r)] = Some(v);
+                if live & bit != 0 {
+                    let value = self.state_load(I64, int_offset(r));
+                    self.b.def_var(v, value);
+                }
+            }
+            if self.registers.used & fbit != 0 {
+                let v = self.b.declare_var(F64);
+                self.fps[usize::from(r)] = Some(v);
+                if live & fbit != 0 {
+                    let value = self.state_load(F64, fp_offset(r));
+                    self.b.def_var(v, value);
+                }
+            }
+        }
+        let first = self.blocks[0];
+        self.b.ins().jump(first, &[]);
+    }
+
+    fn engine_word(&mut self, index: usize) -> Variable {
+        let v = self.b.declare_var(I64);
+        let value = self.state_load(I64, index * 8);
+        self.b.def_var(v, value);
+        v
+    }
+
+    /// Registers whose value at the entry is used: read, or stored at an exit that another way
+    /// made dirty.
+    fn entry_needs(&self) -> u64 {
+        let n = self.region.blocks.len();
+        let mut needs = vec![0u64; n];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for b in (0..n).rev() {
+                let block = &self.region.blocks[b];
+                let mut dirty = self.registers.dirty[b];
+                let mut before = Vec::with_capacity(block.insns.len());
+                for insn in &block.insns {
+                    before.push(dirty);
+                    dirty = flow::dirty_after(dirty, insn, self.mode);
+                }
+                // Any exit at the end stores what is dirty there.
+                let mut need = dirty;
+                for edge in &block.edges {
+                    if let crate::region::Edge::Inside(t) = *edge {
+                        need |= needs[t];
+                    }
+                }
+                for (insn, dirty) in block.insns.iter().zip(before).rev() {
+                    need = need & !flow::writes(insn) | flow::reads(insn) | dirty;
+                }
+                if need | needs[b] != needs[b] {
+                    needs[b] |= need;
+                    changed = true;
+                }
+            }
+        }
+        needs[0]
+    }
+
+    /// Translates a block.
+    fn block(&mut self, i: usize) {
+        let region = self.region;
+        let block = &region.blocks[i];
+        self.b.switch_to_block(self.blocks[i]);
+        self.at = (i, 0);
+        self.pc = block.pc;
+        self.insn = block.insns[0];
+        self.dirty = self.registers.dirty[i];
+        self.known = self.checked[i].clone();
+        self.mark();
+        // What other CPUs store is seen at the latest here: no load is carried across a block head.
+        self.b.ins().sequence_point();
+        if self.charges.polls[i] {
+            self.poll(i);
+        }
+        if self.statistics && region.blocks.len() > 1 {
+            self.count_multi(block.insns.len() as i64);
+        }
+        for (k, insn) in block.insns.iter().enumerate() {
+            self.at = (i, k);
+            self.pc = block.pc.wrapping_add(4 * k as u64);
+            self.insn = *insn;
+            self.bail = None;
+            self.mark();
+            if self.mode.precise && flow::touches_memory(insn) {
+                self.store_registers(self.dirty);
+                self.dirty = 0;
+            }
+            let dirty_after = flow::dirty_after(self.dirty, insn, self.mode);
+            let next = self.pc.wrapping_add(4);
+            match exec(self, insn, self.pc) {
+                Err(()) => return,
+                Ok(Flow::Next) => {
+                    self.dirty = dirty_after;
+                    self.known.after(insn);
+                }
+                Ok(Flow::Branch { taken, target }) => {
+                    let (yes, no) = (self.b.create_block(), self.b.create_block());
+                    self.b.ins().brif(taken, yes, &[], no, &[]);
+                    self.b.switch_to_block(yes);
+                    self.go(target);
+                    self.b.switch_to_block(no);
+                    self.go(next);
+                    return;
+                }
+                Ok(Flow::Goto(target)) => {
+                    self.dirty = dirty_after;
+                    self.go(target);
+                    return;
+                }
+                Ok(Flow::Jump(target)) => {
+                    self.dirty = dirty_after;
+                    self.jump(target, &block.returns);
+                    return;
+                }
+            }
+        }
+        let next = block.pc.wrapping_add(4 * block.insns.len() as u64);
+        self.go(next);
+    }
+
+    /// The instruction's host code carries its site.
+    fn mark(&mut self) {
+        let (i, k) = self.at;
+        let refund = self.charges.charge[i] - k as i64;
+        let index = self.sites.len() as u32;
+        self.sites.push(Site { pc: self.pc, refund });
+        self.b.set_srcloc(SourceLoc::new(index));
+    }
+
+    /// What was charged and isn't used up at the end of the block.
+    fn rest(&self) -> i64 {
+        let i = self.at.0;
+        self.charges.charge[i] - self.region.blocks[i].insns.len() as i64
+    }
+
+    fn refund(&mut self, amount: i64) {
+        let Some(v) = self.budget else { return };
+        if amount != 0 {
+            let old = self.b.use_var(v);
+            let new = self.b.ins().iadd_imm_s(old, amount);
+            self.b.def_var(v, new);
+        }
+    }
+
+    /// The budget, where a fault can find it.
+    fn publish_budget(&mut self) {
+        if self.mode.shape == Shape::Identity
+            && let Some(v) = self.budget
+        {
+            let value = self.b.use_var(v);
+            self.state_store(value, word::RETIRED * 8);
+        }
+    }
+
+    fn count_multi(&mut self, n: i64) {
+        let old = self.state_load(I64, word::MULTI_BLOCK * 8);
+        let new = self.b.ins().iadd_imm_s(old, n);
+        self.state_store(new, word::MULTI_BLOCK * 8);
+    }
+
+    fn poll(&mut self, i: usize) {
+        let leave = self.b.create_block();
+        let go_on = self.b.create_block();
+        self.b.set_cold_block(leave);
+        match self.mode.poll {
+            Poll::Free => {
+                self.b.ins().jump(go_on, &[]);
+                // Nothing goes to it; it still must end.
+                self.b.switch_to_block(leave);
+                let zero = self.iconst(0);
+                self.b.ins().return_(&[zero]);
+                self.b.switch_to_block(go_on);
+                return;
+            }
+            Poll::Flag => {
+                let (flags, state) = (self.guest_flags().with_notrap(), self.b.use_var(self.state));
+                let flag = self.b.ins().load(I64, flags, state, offset(POLL_OFFSET));
+                self.b.ins().brif(flag, leave, &[], go_on, &[]);
+            }
+            Poll::Counted => {
+                let Some(v) = self.budget else { return };
+                let old = self.b.use_var(v);
+                let new = self.b.ins().iadd_imm_s(old, -self.charges.charge[i]);
+                let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, new, 0);
+                self.b.ins().brif(over, leave, &[], go_on, &[]);
+                self.b.switch_to_block(leave);
+                self.leave_poll(i);
+                self.b.switch_to_block(go_on);
+                self.b.def_var(v, new);
+                self.publish_budget();
+                return;
+            }
+        }
+        self.b.switch_to_block(leave);
+        self.leave_poll(i);
+        self.b.switch_to_block(go_on);
+    }
+
+    fn leave_poll(&mut self, i: usize) {
+        let exact = self.registers.live[i] | self.mode.class.registers();
+        self.store_registers(self.dirty & exact);
+        self.leave(Left::POLL);
+    }
+
+    /// Stores these registers to the state.
+    fn store_registers(&mut self, registers: u64) {
+        for r in 0..31u8 {
+            if registers & 1 << r != 0
+                && let Some(v) = self.ints[usize::from(r)]
+            {
+                let value = self.b.use_var(v);
+                self.state_store(value, int_offset(r));
+            }
+            if registers & 1 << (32 + r) != 0
+                && let Some(v) = self.fps[usize::from(r)]
+            {
+                let value = self.b.use_var(v);
+                self.state_store(value, fp_offset(r));
+            }
+        }
+    }
+
+    /// Comes back from translated code at this pc.
+    fn leave(&mut self, why: i64) {
+        let pc = self.iconst(self.pc);
+        self.state_store(pc, Reg::Pc.offset());
+        self.come_back(why);
+    }
+
+    fn come_back(&mut self, why: i64) {
+        let why = self.b.ins().iconst(I64, why);
+        self.state_store(why, word::EXIT * 8);
+        let budget = match self.budget {
+            Some(v) => self.b.use_var(v),
+            None => self.iconst(0),
+        };
+        self.b.ins().return_(&[budget]);
+    }
+
+    /// The block that leaves this instruction to the interpreter.
+    fn bail_block(&mut self) -> Block {
+        if let Some(block) = self.bail {
+            return block;
+        }
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        self.bail = Some(block);
+        block
+    }
+
+    /// Fills the bail block, once; the builder stands in it when it returns.
+    fn fill_bail(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        let (i, k) = self.at;
+        let before = flow::live_before(self.live_after(i, k), &self.insn);
+        let exact = before | self.mode.class.registers();
+        self.store_registers(self.dirty & exact);
+        if self.statistics && self.region.blocks.len() > 1 {
+            self.count_multi(k as i64 - self.region.blocks[i].insns.len() as i64);
+        }
+        self.refund_here(self.charges.charge[i] - k as i64);
+        self.leave(Left::BAIL);
+    }
+
+    /// A refund in a block that ends in a return: no other block sees the variable.
+    fn refund_here(&mut self, amount: i64) {
+        self.refund(amount);
+    }
+
+    /// What is live after instruction `k` of block `i`.
+    fn live_after(&self, i: usize, k: usize) -> u64 {
+        let mut live = flow::live_at_end(self.region, i, &self.registers.live);
+        for insn in self.region.blocks[i].insns[k + 1..].iter().rev() {
+            live = flow::live_before(live, insn);
+        }
+        live
+    }
+
+    /// Leaves this instruction to the interpreter if `c`.
+    pub(crate) fn bail_if(&mut self, c: Value) {
+        let first = self.bail.is_none();
+        let bail = self.bail_block();
+        let go_on = self.b.create_block();
+        self.b.ins().brif(c, bail, &[], go_on, &[]);
+        if first {
+            self.fill_bail(bail);
+        }
+        self.b.switch_to_block(go_on);
+    }
+
+    /// Leaves this instruction to the interpreter.
+    pub(crate) fn bail(&mut self) {
+        let first = self.bail.is_none();
+        let bail = self.bail_block();
+        self.b.ins().jump(bail, &[]);
+        if first {
+            self.fill_bail(bail);
+        }
+    }
+
+    /// Goes on at a fixed address: inside the region, or through its slot.
+    fn go(&mut self, target: u64) {
+        let rest = self.rest();
+        if let Some(t) = self.region.at(target)
+            && self.region.blocks[self.at.0].edges.contains(&crate::region::Edge::Inside(t))
+        {
+            let ahead = if self.charges.polls[t] { 0 } else { self.charges.charge[t] };
+            if rest != ahead {
+                self.refund(rest - ahead);
+                self.publish_budget();
+            }
+            let block = self.blocks[t];
+            self.b.ins().jump(block, &[]);
+            return;
+        }
+        self.refund(rest);
+        self.store_registers(self.dirty);
+        let Some(slot) = (self.slots)(target) else {
+            self.pc = target;
+            self.leave(Left::UNTRANSLATED);
+            return;
+        };
+        let slot = self.iconst(slot);
+        self.tail_call(slot);
+    }
+
+    /// Goes on at the code of a slot.
+    fn tail_call(&mut self, slot: Value) {
+        let flags = self.guest_flags().with_notrap();
+        let code = self.b.ins().load(I64, flags, slot, 0);
+        let mut args = vec![slot];
+        if let Some(v) = self.budget {
+            args.push(self.b.use_var(v));
+        }
+        self.b.ins().return_call_indirect(self.sig, code, &args);
+    }
+
+    /// Goes on at a computed address: one of the return points, or through the cache.
+    fn jump(&mut self, target: Value, returns: &[usize]) {
+        for &t in returns {
+            let pc = self.iconst(self.region.blocks[t].pc);
+            let same = self.b.ins().icmp(IntCC::Equal, target, pc);
+            let (yes, no) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(same, yes, &[], no, &[]);
+            self.b.switch_to_block(yes);
+            self.go(self.region.blocks[t].pc);
+            self.b.switch_to_block(no);
+        }
+        self.refund(self.rest());
+        self.store_registers(self.dirty);
+        let table = self.state_load(I64, word::TARGETS * 8);
+        let index = self.b.ins().ishl_imm_u(target, 2);
+        let index = self.b.ins().band_imm_s(index, (crate::TARGETS as i64 - 1) << 4);
+        let entry = self.b.ins().iadd(table, index);
+        let flags = self.guest_flags().with_notrap();
+        let tag = self.b.ins().load(I64, flags, entry, 0);
+        let hit = self.b.ins().icmp(IntCC::Equal, tag, target);
+        let (yes, no) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(no);
+        self.b.ins().brif(hit, yes, &[], no, &[]);
+        self.b.switch_to_block(yes);
+        let flags = self.guest_flags().with_notrap();
+        let slot = self.b.ins().load(I64, flags, entry, 8);
+        self.tail_call(slot);
+        self.b.switch_to_block(no);
+        self.state_store(target, Reg::Pc.offset());
+        self.come_back(Left::UNTRANSLATED);
+    }
+
+    pub(crate) fn int_var(&self, r: u8) -> Option<Variable> {
+        self.ints[usize::from(r % 32)]
+    }
+
+    pub(crate) fn fp_var(&self, r: u8) -> Option<Variable> {
+        self.fps[usize::from(r % 32)]
+    }
+
+    /// The check that the access at hand needs.
+    pub(crate) fn need(&self) -> Option<(u8, checks::Need)> {
+        let (base, disp, width) = checks::access(&self.insn)?;
+        Some((base, self.known.need(base, disp, width)))
+    }
+}
+
+pub(crate) fn int_offset(r: u8) -> usize {
+    Reg::int(r).map_or(word::ZERO * 8, Reg::offset)
+}
+
+pub(crate) fn fp_offset(r: u8) -> usize {
+    Reg::fp(r).map_or(word::ZERO * 8, Reg::offset)
+}
