@@ -30,8 +30,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(unsafe_code)]
-// The fields and functions that the translator will use.
-#![allow(dead_code)]
 
 pub mod error;
 pub mod machine;
@@ -42,7 +40,7 @@ pub use axperf_isa::{Insn, Reg, Regs};
 pub use error::{Error, Result};
 pub use machine::bus::{Access, Bus, Fault, FaultKind, HostPage, MemoryShape, PAGE_SIZE};
 pub use machine::config::{Config, EngineKind};
-pub use machine::engine::{Engine, Stats};
+pub use machine::engine::{Engine, ForkGuard, Stats};
 pub use machine::exit::Exit;
 pub use machine::flat::FlatMemory;
 pub use machine::host;

@@ -36,9 +36,9 @@ static HIGH: AtomicUsize = AtomicUsize::new(0);
 /// Whether `pc` is an address in translated code. Async-signal-safe.
 #[must_use]
 pub fn is_translated(pc: usize) -> bool {
-    LIVE[..HIGH.load(Ordering::Acquire)].iter().any(|r| {
-        r.start.load(Ordering::Acquire) <= pc && pc < r.end.load(Ordering::Acquire)
-    })
+    LIVE[..HIGH.load(Ordering::Acquire)]
+        .iter()
+        .any(|r| r.start.load(Ordering::Acquire) <= pc && pc < r.end.load(Ordering::Acquire))
 }
 
 fn claim(start: usize, end: usize) -> io::Result<&'static LiveRange> {
@@ -61,9 +61,7 @@ impl Arena {
             if fd < 0 {
                 return Err(io::Error::last_os_error());
             }
-            let map = |prot| {
-                libc::mmap(std::ptr::null_mut(), size, prot, libc::MAP_SHARED, fd, 0)
-            };
+            let map = |prot| libc::mmap(std::ptr::null_mut(), size, prot, libc::MAP_SHARED, fd, 0);
             let mut result = Ok(());
             let (mut write, mut execute) = (libc::MAP_FAILED, libc::MAP_FAILED);
             if libc::ftruncate(fd, size as libc::off_t) == 0 {
@@ -108,11 +106,7 @@ impl Arena {
         }
         // SAFETY: the range lies in the writable mapping, and nothing was given out in it.
         unsafe {
-            std::ptr::copy_nonoverlapping(
-                code.as_ptr(),
-                (self.write + at) as *mut u8,
-                code.len(),
-            );
+            std::ptr::copy_nonoverlapping(code.as_ptr(), (self.write + at) as *mut u8, code.len());
         }
         self.used = end;
         synchronize(self.execute + at, code.len());

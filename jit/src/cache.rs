@@ -17,12 +17,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axperf_isa::{Reg, Regs, word};
+use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::Context;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
@@ -165,8 +165,7 @@ fn isa() -> Result<OwnedTargetIsa, Error> {
 
 impl Doors {
     fn new(isa: &OwnedTargetIsa) -> Result<Doors, Error> {
-        let mut module =
-            JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
+        let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
         let mut context = module.make_context();
         let mut builder = FunctionBuilderContext::new();
         let mut ids = Vec::new();
@@ -448,8 +447,7 @@ impl Hold<'_> {
     /// # Errors
     /// There is no memory for code.
     pub fn in_child(mut self) -> Result<(), Error> {
-        let arena =
-            Arena::new(self.cache.settings.code_limit).map_err(|e| Error(e.to_string()))?;
+        let arena = Arena::new(self.cache.settings.code_limit).map_err(|e| Error(e.to_string()))?;
         std::mem::replace(&mut self.inner.arena, arena).forget_after_fork();
         self.inner.translations.clear();
         let slots: Vec<(Slot, Mode)> =

@@ -131,8 +131,7 @@ impl Tx<'_> {
         let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), a);
         let shifted = self.b.ins().ishl_imm_u(bits, 1);
         let less = self.b.ins().iadd_imm_s(shifted, -1);
-        let denormal =
-            self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 53) - 1);
+        let denormal = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 53) - 1);
         self.bail_if(denormal);
     }
 
@@ -140,8 +139,7 @@ impl Tx<'_> {
         let bits = self.b.ins().bitcast(I32, MemFlagsData::new(), a);
         let shifted = self.b.ins().ishl_imm_u(bits, 1);
         let less = self.b.ins().iadd_imm_s(shifted, -1);
-        let denormal =
-            self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 24) - 1);
+        let denormal = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 24) - 1);
         self.bail_if(denormal);
     }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use axperf_jit::Cache;
+use axperf_jit::{Cache, Hold, Settings};
 
-use crate::error::Result;
-use crate::machine::config::Config;
+use crate::error::{Error, Result};
+use crate::machine::config::{Config, EngineKind};
 
 /// The translator and its code, shared by all machines made from it. A clone is the same engine.
 #[derive(Clone, Debug)]
@@ -18,13 +18,20 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub config: Config,
-    pub cache: Cache,
+    /// None: the interpreter alone.
+    pub cache: Option<Cache>,
     /// Counts invalidations: a machine that sees a new number checks what it decoded.
     pub generation: AtomicU64,
     /// Registers must be exact at host memory faults.
     pub precise: AtomicBool,
     /// Instructions retired by interpreters that reported.
     pub interpreted: AtomicU64,
+    /// Instructions retired by translated code, where they were counted.
+    pub translated: AtomicU64,
+    /// Those in regions of more than one block.
+    pub multi_block: AtomicU64,
+    /// Some of them weren't counted.
+    pub uncounted: AtomicBool,
 }
 
 /// What an engine has done so far.
@@ -53,13 +60,27 @@ impl Engine {
     /// # Errors
     /// The host can't hold translated code.
     pub fn new(config: &Config) -> Result<Engine> {
+        let cache = match config.kind {
+            EngineKind::Interp => None,
+            EngineKind::Jit => {
+                let settings = Settings {
+                    code_limit: config.code_limit,
+                    region_blocks: config.region_blocks,
+                    statistics: config.statistics,
+                };
+                Some(Cache::new(&settings).map_err(|e| Error::Host(e.to_string()))?)
+            }
+        };
         Ok(Engine {
             inner: Arc::new(Inner {
                 precise: AtomicBool::new(config.fault_regs),
                 config: config.clone(),
-                cache: Cache::default(),
+                cache,
                 generation: AtomicU64::new(0),
                 interpreted: AtomicU64::new(0),
+                translated: AtomicU64::new(0),
+                multi_block: AtomicU64::new(0),
+                uncounted: AtomicBool::new(false),
             }),
         })
     }
@@ -67,7 +88,9 @@ impl Engine {
     /// Code in this range of guest addresses is gone or another: unmapped, no longer executable,
     /// replaced. Machines that run in it go on with what is there now.
     pub fn invalidate(&self, range: Range<u64>) {
-        self.inner.cache.invalidate(range);
+        if let Some(cache) = &self.inner.cache {
+            cache.invalidate(range);
+        }
         self.inner.generation.fetch_add(1, Ordering::Release);
     }
 
@@ -86,6 +109,41 @@ impl Engine {
     /// What was done so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        Stats { interpreted: self.inner.interpreted.load(Ordering::Relaxed), ..Stats::default() }
+        let inner = &self.inner;
+        let counted = inner.config.statistics && !inner.uncounted.load(Ordering::Relaxed);
+        let jit = inner.cache.as_ref().map(Cache::stats).unwrap_or_default();
+        Stats {
+            interpreted: inner.interpreted.load(Ordering::Relaxed),
+            translated: counted.then(|| inner.translated.load(Ordering::Relaxed)),
+            multi_block: counted.then(|| inner.multi_block.load(Ordering::Relaxed)),
+            translations: jit.translations,
+            guest_instructions: jit.guest_instructions,
+            code_bytes: jit.code_bytes,
+            translation_ns: jit.translation_ns,
+        }
+    }
+
+    /// Holds the engine still, so that the process can fork.
+    #[must_use]
+    pub fn prepare_fork(&self) -> ForkGuard<'_> {
+        ForkGuard(self.inner.cache.as_ref().map(Cache::hold))
+    }
+}
+
+/// An engine held still for a fork: dropped in the parent, told in the child.
+#[derive(Debug)]
+pub struct ForkGuard<'a>(Option<Hold<'a>>);
+
+impl ForkGuard<'_> {
+    /// In the child, before it runs guest code: translated code isn't inherited, so the engine
+    /// starts without.
+    ///
+    /// # Errors
+    /// The host has no memory for code.
+    pub fn in_child(self) -> Result<()> {
+        match self.0 {
+            Some(hold) => hold.in_child().map_err(|e| Error::Host(e.to_string())),
+            None => Ok(()),
+        }
     }
 }

@@ -10,6 +10,7 @@ mod fp;
 pub mod host;
 mod interp;
 pub mod kick;
+mod translated;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -17,12 +18,15 @@ use std::time::Instant;
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Reg, Regs, word};
 
+use axperf_jit::{Cache, Class, Code, Left, Mode, Poll};
+
 use crate::error::Result;
 use crate::machine::blocks::Blocks;
-use crate::machine::bus::{Bus, Fault};
+use crate::machine::bus::{Access, Bus, Fault, Shape};
 use crate::machine::engine::Engine;
 use crate::machine::exit::Exit;
 use crate::machine::kick::{CpuBox, Kick};
+use crate::machine::translated::Tables;
 
 /// Fuel without end: nothing is counted for its sake.
 pub const UNLIMITED: u64 = u64::MAX;
@@ -58,6 +62,9 @@ pub struct Machine<B: Bus> {
     interpreted: u64,
     asynchronous: bool,
     start: Instant,
+    tables: Tables,
+    /// The variant in force.
+    mode: Mode,
 }
 
 impl<B: Bus> Machine<B> {
@@ -69,7 +76,15 @@ impl<B: Bus> Machine<B> {
         let mut regs = Regs::default();
         regs.set_word(word::AMASK, EV67_AMASK);
         regs.set_word(word::IMPLVER, EV6_IMPLVER);
+        let shape = bus.shape().0;
         Ok(Machine {
+            tables: Tables::new(shape),
+            mode: Mode {
+                shape: jit_shape(shape),
+                poll: Poll::Free,
+                class: Class::Full,
+                precise: false,
+            },
             cpu: CpuBox::new(regs),
             bus,
             engine: engine.clone(),
@@ -85,14 +100,41 @@ impl<B: Bus> Machine<B> {
 
     /// Executes until something is to be told, `fuel` instructions at most.
     pub fn run(&mut self, fuel: u64) -> Exit {
+        self.choose_mode(fuel);
         let exit = self.advance(fuel);
-        self.engine.inner.interpreted.fetch_add(self.interpreted, Ordering::Relaxed);
+        let inner = &self.engine.inner;
+        inner.interpreted.fetch_add(self.interpreted, Ordering::Relaxed);
         self.interpreted = 0;
+        let multi = self.cpu.regs().word(word::MULTI_BLOCK);
+        inner.multi_block.fetch_add(multi, Ordering::Relaxed);
+        self.cpu.regs_mut().set_word(word::MULTI_BLOCK, 0);
         exit
     }
 
+    /// The cheapest variant that serves.
+    fn choose_mode(&mut self, fuel: u64) {
+        let poll = if fuel != UNLIMITED || self.engine.inner.config.statistics {
+            Poll::Counted
+        } else if self.asynchronous {
+            Poll::Flag
+        } else {
+            Poll::Free
+        };
+        let precise = self.engine.inner.precise.load(Ordering::Acquire)
+            && self.mode.shape == axperf_jit::Shape::Identity;
+        let mode = Mode { poll, precise, ..self.mode };
+        if mode != self.mode {
+            self.mode = mode;
+            self.tables.forget_targets();
+            self.blocks.forget_slots();
+        }
+    }
+
     fn advance(&mut self, fuel: u64) -> Exit {
+        let engine = self.engine.clone();
         let mut left = fuel;
+        // How the pc was come by.
+        let mut came = Came::Fresh;
         loop {
             if left == 0 {
                 return Exit::Fuel;
@@ -103,26 +145,123 @@ impl<B: Bus> Machine<B> {
             self.see_invalidations();
             let pc = self.cpu.regs().pc() & !3;
             self.cpu.regs_mut().set_pc(pc);
-            let block = match self.blocks.at(&self.bus, pc) {
-                Ok(block) => block,
-                Err(exit) => return exit,
-            };
-            let n = (block.insns.len() as u64).min(left) as usize;
-            let (start, retired) = (self.start, self.retired);
-            let mut clock = |in_block| clock(start, Some(retired + in_block));
-            let ran =
-                interp::run_block(self.cpu.regs_mut(), &self.bus, &mut clock, &block.insns[..n]);
-            self.retired += ran.retired;
-            self.interpreted += ran.retired;
-            if fuel != UNLIMITED {
-                left -= ran.retired;
+            if let Some(cache) = &engine.inner.cache
+                && came != Came::Bailed
+            {
+                let code = match self.code_at(cache, pc, came, engine.inner.config.hot) {
+                    Ok(code) => code,
+                    Err(exit) => return exit,
+                };
+                if let Some(code) = code {
+                    let (n, visit) = self.visit(cache, code, left.min(i64::MAX as u64));
+                    if fuel != UNLIMITED {
+                        left -= n;
+                    }
+                    match visit {
+                        Ok(next) => came = next,
+                        Err(exit) => return exit,
+                    }
+                    continue;
+                }
             }
-            if let Some(exit) = ran.exit
+            let (n, exit) = self.interpret(pc, left, came);
+            came = Came::Fresh;
+            if fuel != UNLIMITED {
+                left -= n;
+            }
+            if let Some(exit) = exit
                 && let Some(exit) = self.settle(exit)
             {
                 return exit;
             }
         }
+    }
+
+    /// The translation of the block at the pc, if it has one or has become hot.
+    fn code_at(
+        &mut self,
+        cache: &Cache,
+        pc: u64,
+        came: Came,
+        hot: u32,
+    ) -> Result<Option<Code>, Exit> {
+        let block = self.blocks.at(&self.bus, pc)?;
+        // What translated code goes on to is as hot as it is itself.
+        block.heat = block.heat.saturating_add(if came == Came::Left { hot } else { 1 });
+        if block.heat < hot {
+            return Ok(None);
+        }
+        let mode = self.mode;
+        if block.slot.is_none() {
+            block.slot = cache.slot(pc, mode);
+        }
+        let Some(slot) = block.slot else { return Ok(None) };
+        if came == Came::Left {
+            self.tables.remember_target(cache, pc, slot);
+        }
+        let bus = &self.bus;
+        Ok(cache.code(slot).or_else(|| cache.translate(pc, mode, &mut |pc| fetch(bus, pc))))
+    }
+
+    /// Runs translated code; how many instructions it retired, if that is counted, and how to go on.
+    fn visit(&mut self, cache: &Cache, code: Code, budget: u64) -> (u64, Result<Came, Exit>) {
+        let mode = self.mode;
+        let visit = self.tables.enter(&mut self.cpu, &self.bus, cache, code, mode, budget);
+        let mut rest = visit.budget;
+        let next = match visit.left {
+            Left::Untranslated => Ok(Came::Left),
+            Left::Bail | Left::Poll => Ok(Came::Bailed),
+            Left::Fault => {
+                let (exit, refund) = self.fault(cache);
+                rest = self.cpu.regs().word(word::RETIRED).wrapping_add_signed(refund);
+                Err(exit)
+            }
+        };
+        if mode.poll != Poll::Counted {
+            self.counted = false;
+            self.engine.inner.uncounted.store(true, Ordering::Relaxed);
+            return (0, next);
+        }
+        let n = budget - rest;
+        self.retired += n;
+        self.engine.inner.translated.fetch_add(n, Ordering::Relaxed);
+        (n, next)
+    }
+
+    /// Interprets the block at the pc, `most` instructions of it at most.
+    fn interpret(&mut self, pc: u64, most: u64, came: Came) -> (u64, Option<Exit>) {
+        let block = match self.blocks.at(&self.bus, pc) {
+            Ok(block) => block,
+            Err(exit) => return (0, Some(exit)),
+        };
+        let n = (block.insns.len() as u64).min(most) as usize;
+        let insns = &block.insns[..n];
+        if came == Came::Bailed
+            && let Some(insn) = insns.first()
+            && let Some((addr, access)) = access_of(self.cpu.regs(), insn)
+        {
+            self.tables.fill_page(&self.bus, addr, access);
+        }
+        let (start, retired) = (self.start, self.counted.then_some(self.retired));
+        let mut clock = |in_block| clock(start, retired.map(|r| r + in_block));
+        let ran = interp::run_block(self.cpu.regs_mut(), &self.bus, &mut clock, insns);
+        self.retired += ran.retired;
+        self.interpreted += ran.retired;
+        (ran.retired, ran.exit)
+    }
+
+    /// The exit of a host memory fault in translated code, and what was charged too much for it.
+    fn fault(&mut self, cache: &Cache) -> (Exit, i64) {
+        let regs = self.cpu.regs_mut();
+        let addr = regs.word(word::FAULT_ADDR);
+        let kind = host::fault_kind(regs.word(word::FAULT_KIND));
+        let (pc, refund) = cache.site(regs.word(word::EXIT_ARG)).unwrap_or((regs.pc(), 0));
+        regs.set_pc(pc);
+        let store = fetch(&self.bus, pc)
+            .and_then(axperf_isa::decode)
+            .is_some_and(|i| i.desc().is(axperf_isa::Flags::STORE));
+        let access = if store { Access::Write } else { Access::Read };
+        (Exit::Fault { pc, addr, access, kind }, refund)
     }
 
     /// Does what the machine does itself of an exit; the rest is the caller's.
@@ -153,6 +292,15 @@ impl<B: Bus> Machine<B> {
     /// Instruction memory barrier: what was stored to code before it is executed after it.
     pub fn imb(&mut self) {
         self.blocks.revalidate(&self.bus);
+        if let Some(cache) = &self.engine.inner.cache {
+            let bus = &self.bus;
+            cache.revalidate(&mut |pc| fetch(bus, pc));
+        }
+    }
+
+    /// Pages that the bus handed out are others by now, or gone.
+    pub fn flush_pages(&mut self) {
+        self.tables.forget_pages();
     }
 
     /// Value of a register.
@@ -228,6 +376,46 @@ impl<B: Bus> Machine<B> {
     /// Whether something asynchronous can arrive: then translated code looks for a [`Kick`].
     pub fn set_async(&mut self, on: bool) {
         self.asynchronous = on;
+    }
+}
+
+/// How a block was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Came {
+    /// By the interpreter, or it is the first.
+    Fresh,
+    /// From translated code, which had nothing for it.
+    Left,
+    /// From translated code, which left this very instruction to the interpreter.
+    Bailed,
+}
+
+fn jit_shape(shape: Shape) -> axperf_jit::Shape {
+    match shape {
+        Shape::Identity => axperf_jit::Shape::Identity,
+        Shape::Flat { .. } => axperf_jit::Shape::Flat,
+        Shape::Tlb => axperf_jit::Shape::Tlb,
+    }
+}
+
+fn fetch<B: Bus>(bus: &B, pc: u64) -> Option<u32> {
+    let mut word = [0];
+    match bus.fetch(pc, &mut word) {
+        Ok(1..) => Some(word[0]),
+        Ok(0) | Err(_) => None,
+    }
+}
+
+/// Address and kind of the access that an instruction makes.
+fn access_of(regs: &Regs, insn: &axperf_isa::Insn) -> Option<(u64, Access)> {
+    let desc = insn.desc();
+    let addr = regs.int(insn.rb).wrapping_add(insn.imm as i64 as u64);
+    if desc.is(axperf_isa::Flags::STORE) {
+        Some((addr, Access::Write))
+    } else if desc.is(axperf_isa::Flags::LOAD) {
+        Some((addr, Access::Read))
+    } else {
+        None
     }
 }
 
