@@ -45,4 +45,5 @@ pub use machine::exit::Exit;
 pub use machine::flat::FlatMemory;
 pub use machine::host;
 pub use machine::kick::Kick;
+pub use machine::sampling::{Clock, SamplerId};
 pub use machine::{Machine, UNLIMITED};

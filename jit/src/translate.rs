@@ -450,19 +450,19 @@ impl Tx<'_> {
     fn fill_bail(&mut self, block: Block) {
         self.b.switch_to_block(block);
         let (i, k) = self.at;
-        let before = flow::live_before(self.live_after(i, k), &self.insn);
-        let exact = before | self.mode.class.registers();
+        // Where memory is checked in software, registers are exact at its faults.
+        let exact = if self.mode.shape == Shape::Identity && !self.mode.precise {
+            let before = flow::live_before(self.live_after(i, k), &self.insn);
+            before | self.mode.class.registers()
+        } else {
+            u64::MAX
+        };
         self.store_registers(self.dirty & exact);
         if self.statistics && self.region.blocks.len() > 1 {
             self.count_multi(k as i64 - self.region.blocks[i].insns.len() as i64);
         }
-        self.refund_here(self.charges.charge[i] - k as i64);
+        self.refund(self.charges.charge[i] - k as i64);
         self.leave(Left::BAIL);
-    }
-
-    /// A refund in a block that ends in a return: no other block sees the variable.
-    fn refund_here(&mut self, amount: i64) {
-        self.refund(amount);
     }
 
     /// What is live after instruction `k` of block `i`.

@@ -10,6 +10,7 @@ mod fp;
 pub mod host;
 mod interp;
 pub mod kick;
+pub mod sampling;
 mod translated;
 
 use std::sync::atomic::Ordering;
@@ -26,7 +27,9 @@ use crate::machine::bus::{Access, Bus, Fault, Shape};
 use crate::machine::engine::Engine;
 use crate::machine::exit::Exit;
 use crate::machine::kick::{CpuBox, Kick};
+use crate::machine::sampling::{Clock, SamplerId, Samplers};
 use crate::machine::translated::Tables;
+use crate::perf::Sampler;
 
 /// Fuel without end: nothing is counted for its sake.
 pub const UNLIMITED: u64 = u64::MAX;
@@ -65,6 +68,9 @@ pub struct Machine<B: Bus> {
     tables: Tables,
     /// The variant in force.
     mode: Mode,
+    samplers: Samplers,
+    /// Registers that the program can't see any more are exact at exits too.
+    exact_exits: bool,
 }
 
 impl<B: Bus> Machine<B> {
@@ -79,6 +85,8 @@ impl<B: Bus> Machine<B> {
         let shape = bus.shape().0;
         Ok(Machine {
             tables: Tables::new(shape),
+            samplers: Samplers::new(),
+            exact_exits: true,
             mode: Mode {
                 shape: jit_shape(shape),
                 poll: Poll::Free,
@@ -101,7 +109,7 @@ impl<B: Bus> Machine<B> {
     /// Executes until something is to be told, `fuel` instructions at most.
     pub fn run(&mut self, fuel: u64) -> Exit {
         self.choose_mode(fuel);
-        let exit = self.advance(fuel);
+        let exit = self.run_sampled(fuel);
         let inner = &self.engine.inner;
         inner.interpreted.fetch_add(self.interpreted, Ordering::Relaxed);
         self.interpreted = 0;
@@ -111,18 +119,46 @@ impl<B: Bus> Machine<B> {
         exit
     }
 
+    /// Runs from sample to sample.
+    fn run_sampled(&mut self, fuel: u64) -> Exit {
+        if self.samplers.is_empty() {
+            return self.advance(fuel);
+        }
+        let mut left = fuel;
+        loop {
+            if self.samplers.take_wake() {
+                return Exit::Watermark;
+            }
+            // Counting without end is counting all the same.
+            let limit = left.min(self.samplers.left()).min(UNLIMITED - 1);
+            let before = self.retired;
+            let exit = self.advance(limit);
+            let n = self.retired - before;
+            self.samplers.advance(n, self.retired, self.cpu.regs(), &self.bus);
+            if fuel != UNLIMITED {
+                left -= n;
+            }
+            if exit != Exit::Fuel || left == 0 {
+                return exit;
+            }
+        }
+    }
+
     /// The cheapest variant that serves.
     fn choose_mode(&mut self, fuel: u64) {
-        let poll = if fuel != UNLIMITED || self.engine.inner.config.statistics {
+        let counted =
+            fuel != UNLIMITED || !self.samplers.is_empty() || self.engine.inner.config.statistics;
+        let poll = if counted {
             Poll::Counted
         } else if self.asynchronous {
             Poll::Flag
         } else {
             Poll::Free
         };
+        let class = if self.exact_exits { Class::Full } else { self.samplers.class() };
         let precise = self.engine.inner.precise.load(Ordering::Acquire)
             && self.mode.shape == axperf_jit::Shape::Identity;
-        let mode = Mode { poll, precise, ..self.mode };
+        let mode = Mode { poll, class, precise, ..self.mode };
         if mode != self.mode {
             self.mode = mode;
             self.tables.forget_targets();
@@ -371,6 +407,51 @@ impl<B: Bus> Machine<B> {
     #[must_use]
     pub fn kick(&self) -> Kick {
         self.cpu.kick()
+    }
+
+    /// Attaches a sampler of the event `instructions`: sample k of period p shows the registers
+    /// after instruction k * p from here on.
+    pub fn attach(&mut self, sampler: Sampler) -> SamplerId {
+        self.samplers.attach(sampler)
+    }
+
+    /// Detaches a sampler; None if there is no such one.
+    pub fn detach(&mut self, id: SamplerId) -> Option<Sampler> {
+        self.samplers.detach(id)
+    }
+
+    /// A sampler; None if there is no such one.
+    #[must_use]
+    pub fn sampler(&self, id: SamplerId) -> Option<&Sampler> {
+        self.samplers.get(id)
+    }
+
+    /// A sampler; None if there is no such one.
+    pub fn sampler_mut(&mut self, id: SamplerId) -> Option<&mut Sampler> {
+        self.samplers.get_mut(id)
+    }
+
+    /// Process and thread that samples name. Default: 0, 0.
+    pub fn set_task(&mut self, pid: u32, tid: u32) {
+        (self.samplers.pid, self.samplers.tid) = (pid, tid);
+    }
+
+    /// Where the times of samples come from. Default: instructions, from 0.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.samplers.clock = clock;
+    }
+
+    /// The time that a sample taken now would have, in nanoseconds.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.samplers.clock.now(self.retired)
+    }
+
+    /// Whether registers that the program can't see any more are exact where
+    /// [`Exit::Interrupted`] and faults of host-protected memory come back. Default: true; without,
+    /// translated code is faster, and such a register has an older value there.
+    pub fn set_exact_exits(&mut self, on: bool) {
+        self.exact_exits = on;
     }
 
     /// Whether something asynchronous can arrive: then translated code looks for a [`Kick`].
