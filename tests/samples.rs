@@ -165,7 +165,7 @@ fn engines_take_the_same_samples() {
         if stack != 0 {
             attr = attr.user_stack(stack);
         }
-        attr.sample_type = attr.sample_type | SampleType::TIME;
+        attr.sample_type |= SampleType::TIME;
         let mut first: Option<(Vec<u8>, SamplerStats)> = None;
         for kind in [EngineKind::Interp, EngineKind::Jit] {
             for (fuel, exact) in [(UNLIMITED, true), (UNLIMITED, false), (4099, true)] {

@@ -51,6 +51,8 @@ pub enum Shape {
     ReadMisc,
     /// No operands.
     Effect,
+    /// To PALcode: `$0`, `$16` and the thread pointer, or never goes on.
+    Pal,
     /// Never goes on.
     Stop,
 }
@@ -73,7 +75,7 @@ impl Shape {
             Shape::MfFpcr | Shape::MtFpcr => Flags::FP,
             Shape::IntV => Flags::TRAPS,
             Shape::Int | Shape::Cmov | Shape::Lda | Shape::ReadMisc => Flags::NONE,
-            Shape::Effect | Shape::Stop => Flags::NONE,
+            Shape::Effect | Shape::Pal | Shape::Stop => Flags::NONE,
         }
     }
 }

@@ -215,6 +215,11 @@ macro_rules! body_of_shape {
         $body($s)?;
         Ok(Flow::Next)
     }};
+    // body()?, which reads and writes registers itself: CALL_PAL
+    (Pal, $body:path, $s:ident, $i:ident, $pc:ident) => {{
+        $body($s, $i)?;
+        Ok(Flow::Next)
+    }};
     // never goes on: CALL_PAL, PALcode's own opcodes, what isn't executed yet
     (Stop, $body:path, $s:ident, $i:ident, $pc:ident) => {{ Err($body($s, $i)) }};
 }

@@ -2,6 +2,7 @@
 
 use crate::desc::{InsnDesc, Op, Shape};
 use crate::format::{Form, INEXACT, SOFTWARE, UNDERFLOW, ZERO};
+use crate::sem::pal::{RDUNIQUE, WRUNIQUE};
 use crate::sem::{Qualifiers, Rounding};
 
 /// A decoded instruction.
@@ -85,6 +86,10 @@ impl Insn {
             Shape::Jump => b,
             Shape::FBranch | Shape::Br | Shape::Fp2 | Shape::Fp1 | Shape::FCmov => 0,
             Shape::FToI | Shape::MfFpcr | Shape::MtFpcr | Shape::ReadMisc => 0,
+            Shape::Pal => match self.imm as u32 {
+                WRUNIQUE => bit(16),
+                _ => 0,
+            },
             Shape::Effect | Shape::Stop => 0,
         }
     }
@@ -98,6 +103,10 @@ impl Insn {
             Shape::Br | Shape::Jump | Shape::ReadMisc => bit(self.ra),
             Shape::Store | Shape::FLoad | Shape::FStore | Shape::Branch | Shape::FBranch => 0,
             Shape::Fp2 | Shape::Fp1 | Shape::FCmov | Shape::IToF => 0,
+            Shape::Pal => match self.imm as u32 {
+                RDUNIQUE => bit(0),
+                _ => 0,
+            },
             Shape::MfFpcr | Shape::MtFpcr | Shape::Effect | Shape::Stop => 0,
         }
     }
@@ -113,7 +122,7 @@ impl Insn {
             Shape::Int | Shape::IntV | Shape::Cmov | Shape::Lda | Shape::Load | Shape::LoadL => 0,
             Shape::Store | Shape::StoreC | Shape::FLoad | Shape::Branch | Shape::Br => 0,
             Shape::Jump | Shape::IToF | Shape::MfFpcr | Shape::ReadMisc => 0,
-            Shape::Effect | Shape::Stop => 0,
+            Shape::Effect | Shape::Pal | Shape::Stop => 0,
         }
     }
 
@@ -126,18 +135,25 @@ impl Insn {
             Shape::Int | Shape::IntV | Shape::Cmov | Shape::Lda | Shape::Load | Shape::LoadL => 0,
             Shape::Store | Shape::StoreC | Shape::FStore | Shape::Branch | Shape::FBranch => 0,
             Shape::Br | Shape::Jump | Shape::FToI | Shape::MtFpcr | Shape::ReadMisc => 0,
-            Shape::Effect | Shape::Stop => 0,
+            Shape::Effect | Shape::Pal | Shape::Stop => 0,
         }
+    }
+
+    /// For CALL_PAL: whether it is one that goes on.
+    #[must_use]
+    pub const fn goes_on(&self) -> bool {
+        matches!(self.imm as u32, RDUNIQUE | WRUNIQUE)
     }
 
     /// Nothing after it runs by falling through without a test: branches, jumps, and what stops.
     #[must_use]
     #[inline]
     pub const fn ends_block(&self) -> bool {
-        matches!(
-            self.desc().shape,
-            Shape::Branch | Shape::FBranch | Shape::Br | Shape::Jump | Shape::Stop
-        )
+        match self.desc().shape {
+            Shape::Branch | Shape::FBranch | Shape::Br | Shape::Jump | Shape::Stop => true,
+            Shape::Pal => !self.goes_on(),
+            _ => false,
+        }
     }
 
     /// Target of a branch at `pc`; None for what isn't one.

@@ -314,6 +314,13 @@ pub trait Sem {
     /// The major implementation (IMPLVER).
     fn implver(&mut self) -> Self::I;
 
+    /// The thread pointer.
+    fn unique(&mut self) -> Self::I;
+    /// Sets the thread pointer.
+    fn set_unique(&mut self, value: Self::I);
+    /// Drops the reservation.
+    fn clear_reservation(&mut self);
+
     /// Address of the instruction after this one.
     fn next_pc(&mut self) -> Self::I;
     /// Stops with an arithmetic trap if `c`. Called before the result is written; the trap is taken

@@ -16,7 +16,7 @@ macro_rules! for_each_insn {
         $m! {
             // ---- PALcode and its reserved opcodes
             /// Call privileged architecture library: traps to PALcode with a 26-bit function.
-            call_pal = Pal(0x00) Stop pal { BASE, PAL };
+            call_pal = Pal(0x00) Pal pal { BASE, PAL };
             /// Reserved to PALcode: opcode 19.
             pal19 = Pal(0x19) Stop pal { BASE, PAL, RESERVED };
             /// Reserved to PALcode: opcode 1b.

@@ -460,7 +460,9 @@ fn register_sets_are_what_execution_touches() {
 /// By opcode: PALcode, jumps and branches, and what isn't executed.
 fn ends_block(insn: &Insn) -> bool {
     match insn.word >> 26 {
-        0x00 | 0x19..=0x1b | 0x1d..=0x1f | 0x30.. => true,
+        // rduniq and wruniq go on; the rest of PALcode may not come back.
+        0x00 => !matches!(insn.word, 0x9e | 0x9f),
+        0x19..=0x1b | 0x1d..=0x1f | 0x30.. => true,
         _ => insn.desc().shape == Shape::Stop,
     }
 }

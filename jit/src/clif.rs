@@ -609,6 +609,17 @@ impl Sem for Tx<'_> {
         self.state_load(I64, word::IMPLVER * 8)
     }
 
+    fn unique(&mut self) -> Value {
+        self.state_load(I64, Reg::Unique.offset())
+    }
+    fn set_unique(&mut self, value: Value) {
+        self.state_store(value, Reg::Unique.offset());
+    }
+    fn clear_reservation(&mut self) {
+        let none = self.imm(NO_RESERVATION);
+        self.state_store(none, word::LOCK_ADDR * 8);
+    }
+
     fn next_pc(&mut self) -> Value {
         let next = self.pc.wrapping_add(4);
         self.imm(next)

@@ -2,7 +2,7 @@
 //!
 //! Registers are bits: integer registers low, floating-point registers high.
 
-use axperf_isa::{Flags, Insn};
+use axperf_isa::{Flags, Insn, Shape};
 
 use crate::region::{Edge, Region};
 use crate::variant::Mode;
@@ -99,7 +99,7 @@ pub(crate) fn live_at_end(region: &Region, block: usize, live: &[u64]) -> u64 {
 
 /// What is seen before an instruction, given what is after it.
 pub(crate) fn live_before(live: u64, insn: &Insn) -> u64 {
-    if insn.desc().shape == axperf_isa::Shape::Stop {
+    if insn.desc().shape == Shape::Stop || insn.desc().shape == Shape::Pal {
         return u64::MAX;
     }
     live & !writes(insn) | reads(insn)

@@ -381,6 +381,16 @@ impl<B: Bus> Sem for Eval<'_, B> {
         self.regs.word(word::IMPLVER)
     }
 
+    fn unique(&mut self) -> u64 {
+        self.regs.get(Reg::Unique)
+    }
+    fn set_unique(&mut self, value: u64) {
+        self.regs.set(Reg::Unique, value);
+    }
+    fn clear_reservation(&mut self) {
+        self.regs.set_word(word::LOCK_ADDR, NO_RESERVATION);
+    }
+
     #[inline(always)]
     fn next_pc(&mut self) -> u64 {
         self.pc.wrapping_add(4)

@@ -34,15 +34,8 @@ use crate::perf::Sampler;
 /// Fuel without end: nothing is counted for its sake.
 pub const UNLIMITED: u64 = u64::MAX;
 
-/// OSF/1 PALcode functions that the machine executes itself.
-mod pal {
-    /// Instruction memory barrier.
-    pub const IMB: u32 = 0x86;
-    /// Read the thread pointer into `$0`.
-    pub const RDUNIQUE: u32 = 0x9e;
-    /// Write `$16` to the thread pointer.
-    pub const WRUNIQUE: u32 = 0x9f;
-}
+/// OSF/1 PALcode function: instruction memory barrier, which the machine executes itself.
+const IMB: u32 = 0x86;
 
 /// What AMASK says that the CPU has: BWX, FIX, CIX, MVI, precise arithmetic traps.
 const EV67_AMASK: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 8 | 1 << 9;
@@ -306,13 +299,10 @@ impl<B: Bus> Machine<B> {
             return Some(exit);
         };
         self.clear_reservation();
-        let regs = self.cpu.regs_mut();
-        match function {
-            pal::IMB => self.imb(),
-            pal::RDUNIQUE => regs.set(Reg::R0, regs.get(Reg::Unique)),
-            pal::WRUNIQUE => regs.set(Reg::Unique, regs.get(Reg::R16)),
-            _ => return Some(exit),
+        if function != IMB {
+            return Some(exit);
         }
+        self.imb();
         None
     }
 

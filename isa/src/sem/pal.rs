@@ -4,9 +4,32 @@ use super::{Barrier, Sem};
 use crate::Insn;
 
 /// Call privileged architecture library: traps to PALcode with a 26-bit function.
-pub fn call_pal<S: Sem>(s: &mut S, i: &Insn) -> S::Stop {
-    s.call_pal(i.imm as u32)
+///
+/// Reading and writing the thread pointer, which every OSF/1 PALcode has as unprivileged functions,
+/// goes on; as for all of PALcode, the reservation is gone afterwards. Anything else is for whoever
+/// plays PALcode.
+pub fn call_pal<S: Sem>(s: &mut S, i: &Insn) -> Result<(), S::Stop> {
+    match i.imm as u32 {
+        RDUNIQUE => {
+            let unique = s.unique();
+            s.clear_reservation();
+            s.set_int(0, unique);
+            Ok(())
+        }
+        WRUNIQUE => {
+            let unique = s.int(16);
+            s.clear_reservation();
+            s.set_unique(unique);
+            Ok(())
+        }
+        function => Err(s.call_pal(function)),
+    }
 }
+
+/// PALcode function: read the thread pointer into `$0`.
+pub const RDUNIQUE: u32 = 0x9e;
+/// PALcode function: write `$16` to the thread pointer.
+pub const WRUNIQUE: u32 = 0x9f;
 
 /// Reserved to PALcode: opcode 19.
 pub fn pal19<S: Sem>(s: &mut S, _i: &Insn) -> S::Stop {

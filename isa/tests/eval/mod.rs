@@ -12,6 +12,7 @@ pub struct Eval {
     pub int: [u64; 32],
     pub fp: [u64; 32],
     pub fpcr: u64,
+    pub unique: u64,
     pub memory: Vec<u8>,
     pub pc: u64,
     /// Registers read and written so far, a bit each.
@@ -49,6 +50,7 @@ impl Eval {
             int: [0; 32],
             fp: [0; 32],
             fpcr: 0,
+            unique: 0,
             memory: vec![0; 1 << 16],
             pc: 0x1000,
             touched: Touched::default(),
@@ -313,6 +315,14 @@ impl Sem for Eval {
     fn implver(&mut self) -> u64 {
         2
     }
+
+    fn unique(&mut self) -> u64 {
+        self.unique
+    }
+    fn set_unique(&mut self, value: u64) {
+        self.unique = value;
+    }
+    fn clear_reservation(&mut self) {}
 
     fn next_pc(&mut self) -> u64 {
         self.pc + 4
