@@ -40,6 +40,7 @@ pub use axperf_isa::{Insn, Reg, Regs};
 pub use error::{Error, Result};
 pub use machine::bus::{Access, Bus, Fault, FaultKind, HostPage, MemoryShape, PAGE_SIZE};
 pub use machine::config::{Config, EngineKind};
+pub use machine::crosscheck::{Difference, Divergence};
 pub use machine::engine::{Engine, ForkGuard, Stats};
 pub use machine::exit::Exit;
 pub use machine::flat::FlatMemory;

@@ -203,3 +203,74 @@ fn hot_code_is_translated() {
         assert_eq!(Some(translated + stats.interpreted), m.icount(), "{name}");
     }
 }
+
+/// Both engines in lockstep find nothing to differ on, and stop where one of them would.
+#[test]
+fn crosscheck_agrees() {
+    for (name, text, want) in PROGRAMS {
+        let mut c = config(EngineKind::Jit);
+        c.crosscheck(true);
+        let mut m = machine(text, &c);
+        let exit = m.run(UNLIMITED);
+        assert_eq!(exit, Exit::Pal { function: 0x83 }, "{name} {:?}", m.divergence());
+        assert_eq!(m.reg(Reg::R0), want, "{name}");
+        assert!(m.engine().stats().translations > 0);
+    }
+}
+
+/// A bus whose loads answer otherwise than the memory it vouches for, at one address.
+struct Lying(FlatMemory);
+
+impl Bus for Lying {
+    fn shape(&self) -> axperf::MemoryShape {
+        self.0.shape()
+    }
+    fn load(&self, addr: u64, width: axperf::isa::Width) -> Result<u64, axperf::Fault> {
+        let value = self.0.load(addr, width)?;
+        Ok(if addr == DATA && value == 0x1000 { 1 } else { value })
+    }
+    fn store(&self, addr: u64, width: axperf::isa::Width, value: u64) -> Result<(), axperf::Fault> {
+        self.0.store(addr, width, value)
+    }
+    fn compare_exchange(
+        &self,
+        addr: u64,
+        width: axperf::isa::Width,
+        old: u64,
+        new: u64,
+    ) -> Result<bool, axperf::Fault> {
+        self.0.compare_exchange(addr, width, old, new)
+    }
+}
+
+/// The first difference is named: register, both values, the instruction that made it.
+#[test]
+fn crosscheck_finds_a_difference() {
+    let text = "
+        li $2, 0x8000
+        li $1, 0x2000
+    again:
+        addq $3, 1, $3
+        stq $3, 0($2)
+        ldq $4, 0($2)
+        addq $5, $4, $5
+        subq $1, 1, $1
+        bgt $1, again
+        call_pal 0x83
+    ";
+    let mut c = config(EngineKind::Jit);
+    c.crosscheck(true);
+    let engine = Engine::new(&c).unwrap();
+    let mut m = Machine::new(&engine, Lying(FlatMemory::new(0x10000))).unwrap();
+    for (i, w) in assemble(text, CODE).unwrap().iter().enumerate() {
+        m.write(CODE + 4 * i as u64, &w.to_le_bytes()).unwrap();
+    }
+    m.set_reg(Reg::Pc, CODE);
+    assert_eq!(m.run(UNLIMITED), Exit::Diverged);
+    let d = m.divergence().unwrap();
+    assert!(d.icount < 6 * 0x1000 + 4 && 6 * 0x1000 < d.icount + d.length, "{d}");
+    assert_eq!(d.differences.len(), 1, "{d}");
+    assert_eq!(d.differences[0].what, "r5");
+    let text = d.to_string();
+    assert!(text.contains("addq\tt4,t3,t4 at 0x1018"), "{text}");
+}

@@ -3,6 +3,7 @@
 pub(crate) mod blocks;
 pub mod bus;
 pub mod config;
+pub mod crosscheck;
 pub mod engine;
 pub mod exit;
 pub mod flat;
@@ -24,6 +25,7 @@ use axperf_jit::{Cache, Class, Code, Left, Mode, Poll};
 use crate::error::Result;
 use crate::machine::blocks::Blocks;
 use crate::machine::bus::{Access, Bus, Fault, Shape};
+use crate::machine::crosscheck::Divergence;
 use crate::machine::engine::Engine;
 use crate::machine::exit::Exit;
 use crate::machine::kick::{CpuBox, Kick};
@@ -64,6 +66,7 @@ pub struct Machine<B: Bus> {
     samplers: Samplers,
     /// Registers that the program can't see any more are exact at exits too.
     exact_exits: bool,
+    divergence: Option<Divergence>,
 }
 
 impl<B: Bus> Machine<B> {
@@ -80,6 +83,7 @@ impl<B: Bus> Machine<B> {
             tables: Tables::new(shape),
             samplers: Samplers::new(),
             exact_exits: true,
+            divergence: None,
             mode: Mode {
                 shape: jit_shape(shape),
                 poll: Poll::Free,
@@ -139,8 +143,11 @@ impl<B: Bus> Machine<B> {
 
     /// The cheapest variant that serves.
     fn choose_mode(&mut self, fuel: u64) {
-        let counted =
-            fuel != UNLIMITED || !self.samplers.is_empty() || self.engine.inner.config.statistics;
+        let config = &self.engine.inner.config;
+        let counted = fuel != UNLIMITED
+            || !self.samplers.is_empty()
+            || config.statistics
+            || config.crosscheck;
         let poll = if counted {
             Poll::Counted
         } else if self.asynchronous {
@@ -148,7 +155,8 @@ impl<B: Bus> Machine<B> {
         } else {
             Poll::Free
         };
-        let class = if self.exact_exits { Class::Full } else { self.samplers.class() };
+        let class =
+            if self.exact_exits || config.crosscheck { Class::Full } else { self.samplers.class() };
         let precise = self.engine.inner.precise.load(Ordering::Acquire)
             && self.mode.shape == axperf_jit::Shape::Identity;
         let mode = Mode { poll, class, precise, ..self.mode };
@@ -160,6 +168,14 @@ impl<B: Bus> Machine<B> {
     }
 
     fn advance(&mut self, fuel: u64) -> Exit {
+        if self.engine.inner.config.crosscheck && self.engine.inner.cache.is_some() {
+            self.advance_checked(fuel)
+        } else {
+            self.advance_plain(fuel)
+        }
+    }
+
+    fn advance_plain(&mut self, fuel: u64) -> Exit {
         let engine = self.engine.clone();
         let mut left = fuel;
         // How the pc was come by.
@@ -442,6 +458,12 @@ impl<B: Bus> Machine<B> {
     /// translated code is faster, and such a register has an older value there.
     pub fn set_exact_exits(&mut self, on: bool) {
         self.exact_exits = on;
+    }
+
+    /// Where the engines differ, after [`Exit::Diverged`].
+    #[must_use]
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.divergence.as_ref()
     }
 
     /// Whether something asynchronous can arrive: then translated code looks for a [`Kick`].
