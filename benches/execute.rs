@@ -1,0 +1,35 @@
+//! What does an instruction cost, in which engine and variant?
+
+mod kernels;
+
+use axperf::{Config, EngineKind};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+fn execute(c: &mut Criterion) {
+    let mut interp = Config::new();
+    interp.engine(EngineKind::Interp);
+    let mut blocks = Config::new();
+    blocks.region_blocks(1);
+    let mut counted = Config::new();
+    counted.statistics(true);
+    let variants =
+        [("interp", interp), ("blocks", blocks), ("regions", Config::new()), ("counted", counted)];
+    for kernel in &kernels::KERNELS {
+        let mut group = c.benchmark_group(format!("execute/{}", kernel.name));
+        group.throughput(Throughput::Elements(kernels::instructions(kernel)));
+        for (name, config) in &variants {
+            let mut m = kernels::machine(kernel, config);
+            // Once to translate what is hot.
+            kernels::run(kernel, &mut m);
+            group.bench_function(*name, |b| b.iter(|| kernels::run(kernel, &mut m)));
+        }
+        group.finish();
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20);
+    targets = execute
+}
+criterion_main!(benches);
