@@ -104,26 +104,32 @@ macro_rules! define_regs {
 
             /// The name perf prints: `r0`..`r28`, `gp`, `sp`, `pc`, `f0`..`f30`, `fpcr`.
             #[must_use]
+            #[inline(always)]
             pub const fn name(self) -> &'static str { match self { $(Reg::$id => $name),* } }
 
             /// The name of the calling standard: `v0`, `t0`, `s0`, `a0`, `ra`...
             #[must_use]
+            #[inline(always)]
             pub const fn abi_name(self) -> &'static str { match self { $(Reg::$id => $abi),* } }
 
             /// Byte offset in [`Regs`](crate::Regs).
             #[must_use]
+            #[inline(always)]
             pub const fn offset(self) -> usize { match self { $(Reg::$id => $off),* } }
 
             /// perf's index: the kernel's up to 31, axperf's extension from 32 on.
             #[must_use]
+            #[inline(always)]
             pub const fn perf_index(self) -> Option<u8> { match self { $(Reg::$id => number!($perf)),* } }
 
             /// gcc's DWARF number.
             #[must_use]
+            #[inline(always)]
             pub const fn dwarf(self) -> Option<u16> { match self { $(Reg::$id => number!($dwarf)),* } }
 
             /// gdb's number in the `alpha-core` feature.
             #[must_use]
+            #[inline(always)]
             pub const fn gdb(self) -> Option<u16> { match self { $(Reg::$id => number!($gdb)),* } }
         }
     };
@@ -149,12 +155,14 @@ impl Reg {
 
     /// Integer register `n`; None for 31, which is no storage, and above.
     #[must_use]
+    #[inline]
     pub const fn int(n: u8) -> Option<Reg> {
         if n < 31 { Some(Reg::ALL[n as usize]) } else { None }
     }
 
     /// Floating-point register `n`; None for 31, which is no storage, and above.
     #[must_use]
+    #[inline]
     pub const fn fp(n: u8) -> Option<Reg> {
         if n < 31 { Some(Reg::ALL[32 + n as usize]) } else { None }
     }

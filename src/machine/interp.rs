@@ -28,45 +28,39 @@ pub(crate) fn run_block<B: Bus>(
     clock: &mut dyn FnMut(u64) -> u64,
     insns: &[Insn],
 ) -> Ran {
-    let mut pc = regs.pc();
-    let mut retired = 0;
+    let start = regs.pc();
+    let Some(first) = insns.first() else { return Ran { retired: 0, exit: None } };
+    let mut eval = Eval { regs, bus, clock, insn: first, start, pc: start, after: false };
+    let mut pc = start;
     for insn in insns {
-        let mut eval = Eval { regs, bus, clock, insn: *insn, pc, retired, after: false };
-        let flow = exec(&mut eval, insn, pc);
-        let after = eval.after;
+        eval.insn = insn;
+        eval.pc = pc;
         let next = pc.wrapping_add(4);
-        match flow {
+        let target = match exec(&mut eval, insn, pc) {
             Ok(Flow::Next) => {
                 pc = next;
-                retired += 1;
+                continue;
             }
             Ok(Flow::Branch { taken, target }) => {
-                pc = if taken { target } else { next };
-                retired += 1;
-                break;
-            }
-            Ok(Flow::Goto(target)) => {
-                pc = target;
-                retired += 1;
-                break;
-            }
-            Ok(Flow::Jump(target)) => {
-                pc = target;
-                retired += 1;
-                break;
-            }
-            Err(exit) => {
-                if after {
-                    retired += 1;
-                    pc = next;
+                if taken {
+                    target
+                } else {
+                    next
                 }
-                regs.set_pc(pc);
-                return Ran { retired, exit: Some(exit) };
             }
-        }
+            Ok(Flow::Goto(target) | Flow::Jump(target)) => target,
+            Err(stop) => {
+                // What retired all the same is counted by the pc.
+                let done = if eval.after { next } else { pc };
+                eval.regs.set_pc(done);
+                return Ran { retired: done.wrapping_sub(start) / 4, exit: Some(stop) };
+            }
+        };
+        eval.regs.set_pc(target);
+        return Ran { retired: next.wrapping_sub(start) / 4, exit: None };
     }
-    regs.set_pc(pc);
-    Ran { retired, exit: None }
+    eval.regs.set_pc(pc);
+    Ran { retired: pc.wrapping_sub(start) / 4, exit: None }
 }
 
 /// The semantics, evaluated.
@@ -75,9 +69,10 @@ struct Eval<'a, B> {
     bus: &'a B,
     /// The cycle counter, given the instructions retired in this block.
     clock: &'a mut dyn FnMut(u64) -> u64,
-    insn: Insn,
+    insn: &'a Insn,
+    /// Where the block starts.
+    start: u64,
     pc: u64,
-    retired: u64,
     /// The instruction stops, but has retired.
     after: bool,
 }
@@ -367,7 +362,7 @@ impl<B: Bus> Sem for Eval<'_, B> {
     }
 
     fn cycle_counter(&mut self) -> Result<u64, Exit> {
-        Ok((self.clock)(self.retired) & 0xffff_ffff)
+        Ok((self.clock)(self.pc.wrapping_sub(self.start) / 4) & 0xffff_ffff)
     }
     fn interrupt_flag(&mut self, new: bool) -> Result<u64, Exit> {
         let old = self.regs.word(word::INTERRUPT_FLAG);
