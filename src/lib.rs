@@ -32,8 +32,10 @@
 #![deny(unsafe_code)]
 
 pub mod error;
+pub mod export;
 pub mod machine;
 pub mod perf;
+pub mod symbols;
 
 pub use axperf_isa as isa;
 pub use axperf_isa::{Insn, Reg, Regs};

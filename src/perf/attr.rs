@@ -277,6 +277,17 @@ impl Attr {
         (self.flags.bits() >> 15 & 3) as u8
     }
 
+    /// The block cut to `size` bytes, for readers that know no more; None if that loses something.
+    #[must_use]
+    pub fn to_bytes_of(&self, size: usize) -> Option<Vec<u8>> {
+        let mut block = self.to_bytes();
+        if size > ATTR_SIZE || block[size..].iter().any(|&b| b != 0) {
+            return None;
+        }
+        (size as u32).put(&mut block[4..]);
+        Some(block[..size].to_vec())
+    }
+
     /// The size that a block declares in its second word, checked as the kernel does; `head` is
     /// its first 8 bytes. 0 stands for the first version's.
     pub fn declared_size(head: &[u8; 8]) -> Result<usize, AttrError> {

@@ -35,3 +35,5 @@ pub use regs::{COPY_SLACK, CopyPlan, RegMask, UnknownReg};
 pub use ring::{ALPHA_PAGE, Full, Pushed, Ring, Wakeup};
 pub use sample::{CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER, Sample, SampleRegs};
 pub use sampler::{Sampler, SamplerStats};
+
+pub(crate) use cursor::Cursor;

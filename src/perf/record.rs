@@ -2,7 +2,7 @@
 
 use super::attr::Attr;
 use super::bits::{AttrFlags, SampleType};
-use super::buf::RecordBuf;
+use super::buf::{RecordBuf, append_words};
 use super::cursor::{Cursor, Truncated};
 
 /// `PERF_RECORD_*`: types of records.
@@ -354,6 +354,15 @@ impl<'a> Record<'a> {
         }
         id.encode(attr, out);
         out.finish()
+    }
+
+    /// The record's bytes, for a file.
+    #[must_use]
+    pub fn to_bytes(&self, attr: &Attr, id: &SampleId) -> Vec<u8> {
+        let mut buf = RecordBuf::with_capacity(NAME_MAX + 256);
+        let mut bytes = Vec::new();
+        append_words(&mut bytes, self.encode(attr, id, &mut buf));
+        bytes
     }
 
     /// Decodes a record that isn't a sample from its type, misc word and body.

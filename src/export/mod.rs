@@ -1,0 +1,3 @@
+//! Profiles as files: one module a format.
+
+pub mod perf_data;
