@@ -56,7 +56,7 @@ pub enum Exit {
     Unsupported {
         /// The instruction.
         pc: u64,
-        /// Its word, which [`isa::disasm`](axperf_isa::disasm) names.
+        /// Its word, which [`isa::disasm`](axperf_isa::disasm()) names.
         word: u32,
     },
     /// A breakpoint. Not retired.
