@@ -54,13 +54,7 @@ impl Bus for Board {
         Ok(())
     }
 
-    fn compare_exchange(
-        &self,
-        addr: u64,
-        width: Width,
-        old: u64,
-        new: u64,
-    ) -> Result<bool, Fault> {
+    fn compare_exchange(&self, addr: u64, width: Width, old: u64, new: u64) -> Result<bool, Fault> {
         let same = self.load(addr, width)? == old & (u64::MAX >> (64 - 8 * width.bytes()));
         if same {
             self.store(addr, width, new)?;
