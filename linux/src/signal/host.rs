@@ -124,6 +124,9 @@ impl Drop for Registration {
 // The system call, and where it is cut: between the look at the flags and the instruction.
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
+    // In a build of several units, the reference is in another object file.
+    ".globl axperf_linux_sigreturn, axperf_linux_syscall, axperf_linux_syscall_cut, axperf_linux_syscall_insn, axperf_linux_syscall_start",
+    ".hidden axperf_linux_sigreturn, axperf_linux_syscall, axperf_linux_syscall_cut, axperf_linux_syscall_insn, axperf_linux_syscall_start",
     // (flags, number, args)
     ".balign 16",
     "axperf_linux_syscall:",
@@ -153,6 +156,9 @@ std::arch::global_asm!(
 
 #[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
+    // In a build of several units, the reference is in another object file.
+    ".globl axperf_linux_sigreturn, axperf_linux_syscall, axperf_linux_syscall_cut, axperf_linux_syscall_insn, axperf_linux_syscall_start",
+    ".hidden axperf_linux_sigreturn, axperf_linux_syscall, axperf_linux_syscall_cut, axperf_linux_syscall_insn, axperf_linux_syscall_start",
     ".balign 16",
     "axperf_linux_syscall:",
     "mov x9, x0",
