@@ -36,6 +36,7 @@ pub mod export;
 pub mod machine;
 pub mod perf;
 pub mod symbols;
+pub mod unwind;
 
 pub use axperf_isa as isa;
 pub use axperf_isa::{Insn, Reg, Regs};

@@ -11,8 +11,8 @@ use axperf::export::perf_data::{
     DataSummary, Feature, Features, FileEvent, PerfData, PerfDataWriter, RecordKind,
 };
 use axperf::perf::{
-    Attr, CONTEXT_USER, Event, FileId, Frame, Mmap, NoStack, Record, RegAbi, RegMask, Ring,
-    SampleId, Sampler, Stop, Task, Unwind, UnwindRegs,
+    Attr, CONTEXT_USER, ChainEnd, Event, FileId, Frame, Mmap, NoStack, Record, RegAbi, RegMask,
+    Ring, SampleId, Sampler, Stop, Task, Unwind, UnwindRegs,
 };
 use axperf::symbols::Dso;
 use axperf::{Reg, Regs};
@@ -36,9 +36,9 @@ impl Unwind for Chain {
         _: &mut dyn FnMut(u64) -> Option<u64>,
         _: usize,
         chain: &mut Vec<u64>,
-    ) -> Stop {
+    ) -> ChainEnd {
         chain.extend(&self.0);
-        Stop::Complete
+        ChainEnd { stop: Stop::Complete, guessed: false }
     }
 }
 

@@ -94,10 +94,20 @@ impl Stop {
     }
 }
 
+/// How a call chain ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainEnd {
+    /// Why it ended where it did.
+    pub stop: Stop,
+    /// Whether a frame of it had no unwind information and was understood from its instructions,
+    /// or by the calling standard.
+    pub guessed: bool,
+}
+
 /// Follows calls from the innermost frame outwards.
 pub trait Unwind {
     /// Appends the addresses of the calls under way to `chain`, the innermost (`regs.pc` itself)
-    /// first, at most `max` of them, and says why it ended. `read` reads an aligned word of the
+    /// first, at most `max` of them, and says how it ended. `read` reads an aligned word of the
     /// guest's memory.
     fn unwind(
         &mut self,
@@ -105,7 +115,7 @@ pub trait Unwind {
         read: &mut dyn FnMut(u64) -> Option<u64>,
         max: usize,
         chain: &mut Vec<u64>,
-    ) -> Stop;
+    ) -> ChainEnd;
 }
 
 /// What a call chain needs of the registers.

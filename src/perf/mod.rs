@@ -26,7 +26,7 @@ pub use attr::{ATTR_SIZE, ATTR_SIZE_MAX, ATTR_SIZE_VER0, Attr, AttrError, DEFAUL
 pub use attr::{Errno, RegAbi};
 pub use bits::{AttrFlags, ReadFormat, SampleType};
 pub use buf::{MAX_RECORD, RecordBuf, append_words};
-pub use chain::{Stop, Unwind, UnwindRegs};
+pub use chain::{ChainEnd, Stop, Unwind, UnwindRegs};
 pub use cursor::{Truncated, Words};
 pub use event::{Event, EventError};
 pub use frame::{Frame, NoStack, Stack, TASK_SIZE};

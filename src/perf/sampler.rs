@@ -26,6 +26,8 @@ pub struct SamplerStats {
     pub lost: u64,
     /// How call chains ended, in the order of [`Stop::ALL`].
     pub chains: [u64; Stop::ALL.len()],
+    /// Call chains with a frame that was [guessed](super::ChainEnd::guessed).
+    pub guessed: u64,
 }
 
 /// A set of perf attributes with its counter: says when a sample is due, and takes it.
@@ -292,8 +294,9 @@ impl Sampler {
                     (stack.copy(addr, &mut word) == 8).then(|| u64::from_le_bytes(word))
                 };
                 let regs = UnwindRegs::from_regs(user);
-                let stop = unwinder.unwind(&regs, &mut read, max, &mut self.chain);
-                self.stats.chains[stop as usize] += 1;
+                let end = unwinder.unwind(&regs, &mut read, max, &mut self.chain);
+                self.stats.chains[end.stop as usize] += 1;
+                self.stats.guessed += u64::from(end.guessed);
             }
         }
         self.chain.truncate(max + CONTEXTS);

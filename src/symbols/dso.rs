@@ -4,20 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use object::elf;
-use object::read::elf::{ElfFile64, ProgramHeader as _, Sym as _};
+use object::read::elf::{ElfFile64, Sym as _};
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionFlags};
 
 use super::demangle;
+use super::segments::Segments;
 use crate::error::{Error, Result};
-
-/// A piece of an ELF file with the address that the file gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
-    offset: u64,
-    file_size: u64,
-    address: u64,
-    executable: bool,
-}
 
 /// A function of an ELF file.
 #[derive(Debug)]
@@ -49,7 +41,7 @@ impl Symbol {
 pub struct Dso {
     path: PathBuf,
     build_id: Vec<u8>,
-    segments: Vec<Segment>,
+    segments: Segments,
     symbols: Vec<Symbol>,
 }
 
@@ -84,18 +76,7 @@ impl Dso {
         let path = path.into();
         let file: ElfFile64<'_, object::Endianness> = ElfFile64::parse(bytes)
             .map_err(|e| Error::format(&path, format!("it is no 64-bit ELF file: {e}")))?;
-        let endian = file.endian();
-        let segments = file
-            .elf_program_headers()
-            .iter()
-            .filter(|h| h.p_type(endian) == elf::PT_LOAD)
-            .map(|h| Segment {
-                offset: h.p_offset(endian),
-                file_size: h.p_filesz(endian),
-                address: h.p_vaddr(endian),
-                executable: h.p_flags(endian).contains(elf::PF_X),
-            })
-            .collect();
+        let segments = Segments::of(&file);
         // A damaged build id identifies nothing: as good as none.
         let build_id = file.build_id().ok().flatten().unwrap_or_default().to_vec();
         let mut found = candidates(&file);
@@ -132,27 +113,12 @@ impl Dso {
         (address < self.symbols[index].end).then_some(index)
     }
 
-    /// The file's own address for an offset in it. Segments are mapped by whole pages, so that an
-    /// offset a little before a segment belongs to it too; code comes first, since addresses that
-    /// are looked up are those of code.
+    /// The file's own address for an offset in it.
     #[must_use]
     pub fn address_of(&self, offset: u64) -> Option<u64> {
-        let holds = |s: &&Segment| {
-            let first = s.offset & !(PAGE_MAX - 1);
-            offset >= first && offset - first < s.file_size.saturating_add(s.offset - first)
-        };
-        let exact = |s: &&Segment| offset >= s.offset && holds(s);
-        let code = |s: &&Segment| s.executable;
-        let mut all = self.segments.iter();
-        let found = all.clone().filter(code).find(exact);
-        let found = found.or_else(|| all.clone().filter(code).find(holds));
-        let found = found.or_else(|| all.clone().find(exact)).or_else(|| all.find(holds))?;
-        Some(offset.wrapping_sub(found.offset).wrapping_add(found.address))
+        self.segments.address_of(offset)
     }
 }
-
-/// Alpha's largest page, which its segments are aligned to.
-const PAGE_MAX: u64 = 0x10000;
 
 type Elf<'a> = ElfFile64<'a, object::Endianness>;
 

@@ -6,10 +6,12 @@
 
 mod demangle;
 mod dso;
+mod segments;
 mod session;
 mod space;
 
 pub use demangle::demangle;
 pub use dso::{Dso, Symbol};
+pub(crate) use segments::Segments;
 pub use session::{DsoId, Place, Session};
 pub use space::{AddressSpace, Mapping};
