@@ -30,7 +30,7 @@ use cranelift_module::{Linkage, Module, default_libcall_names};
 use crate::abi::{self, Left, offset};
 use crate::arena::Arena;
 use crate::region::Region;
-use crate::translate::{self, Site};
+use crate::translate::{self, Host, Site};
 use crate::variant::{Mode, Poll};
 
 /// Which slot stands for a guest address in a mode.
@@ -319,19 +319,16 @@ impl Cache {
         let mut builder = std::mem::take(&mut inner.builder);
         context.clear();
         let isa = inner.isa.clone();
-        let stores_ordered = cfg!(target_arch = "x86_64");
+        let host = Host {
+            config: isa.frontend_config(),
+            stores_ordered: cfg!(target_arch = "x86_64"),
+            has_fma: cfg!(target_arch = "aarch64")
+                || isa.isa_flags().iter().any(|f| f.name == "has_fma" && f.as_bool() == Some(true)),
+            statistics: self.settings.statistics,
+        };
         let sites = {
             let mut slots = |pc| self.slot_in(inner, pc, mode).map(|s| self.slot_address(s));
-            translate::build(
-                &mut context.func,
-                &mut builder,
-                isa.frontend_config(),
-                &region,
-                mode,
-                self.settings.statistics,
-                stores_ordered,
-                &mut slots,
-            )
+            translate::build(&mut context.func, &mut builder, host, &region, mode, &mut slots)
         };
         let code = add(&mut inner.arena, &mut context, &isa);
         inner.context = context;

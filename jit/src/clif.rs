@@ -165,6 +165,57 @@ impl Tx<'_> {
     }
 }
 
+/// Exponents below this leave no room for what rounding took away.
+const SMALL: i64 = 120;
+
+impl Tx<'_> {
+    /// Leaves unless the value's exponent is that of a number neither tiny nor special.
+    fn bail_unless_ordinary(&mut self, a: Value) {
+        let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), a);
+        let exponent = self.b.ins().ushr_imm_u(bits, 52);
+        let exponent = self.b.ins().band_imm_s(exponent, 0x7ff);
+        let above = self.b.ins().iadd_imm_s(exponent, -SMALL);
+        let out = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, above, 0x7ff - SMALL);
+        self.bail_if(out);
+    }
+
+    /// From a result rounded to nearest to one rounded toward zero: a step back if rounding went
+    /// away from zero, which the exact difference says.
+    fn chop(&mut self, op: FpOp, a: Value, b: Value, r: Value) -> Value {
+        self.bail_unless_ordinary(r);
+        // What is missing from r, and a value with the sign of the exact result.
+        let (missing, sign) = match op {
+            FpOp::Add | FpOp::Sub => {
+                let b = if op == FpOp::Sub { self.b.ins().fneg(b) } else { b };
+                // Knuth's sum of two: exact for all finite values.
+                let b_in = self.b.ins().fsub(r, a);
+                let a_in = self.b.ins().fsub(r, b_in);
+                let a_off = self.b.ins().fsub(a, a_in);
+                let b_off = self.b.ins().fsub(b, b_in);
+                (self.b.ins().fadd(a_off, b_off), r)
+            }
+            FpOp::Mul => {
+                let minus = self.b.ins().fneg(r);
+                (self.b.ins().fma(a, b, minus), r)
+            }
+            FpOp::Div | FpOp::Sqrt => {
+                self.bail_unless_ordinary(a);
+                let minus = self.b.ins().fneg(r);
+                (self.b.ins().fma(minus, b, a), a)
+            }
+        };
+        let one = self.b.ins().f64const(1.0);
+        let sign = self.b.ins().fcopysign(one, sign);
+        let along = self.b.ins().fmul(missing, sign);
+        let zero = self.b.ins().f64const(0.0);
+        let away = self.b.ins().fcmp(FloatCC::LessThan, along, zero);
+        let step = self.b.ins().uextend(I64, away);
+        let bits = self.bits(r);
+        let bits = self.sub(bits, step);
+        self.from_bits(bits)
+    }
+}
+
 impl Sem for Tx<'_> {
     type I = Value;
     type F = Value;
@@ -372,7 +423,11 @@ impl Sem for Tx<'_> {
         a: Value,
         b: Value,
     ) -> Result<Value, ()> {
-        if !self.nearest(q) {
+        let chopped = q.rounding == Rounding::Chopped
+            && format == FpFormat::T
+            && op != FpOp::Sqrt
+            && self.has_fma;
+        if !chopped && !self.nearest(q) {
             return Err(());
         }
         let unary = op == FpOp::Sqrt;
@@ -394,7 +449,7 @@ impl Sem for Tx<'_> {
                     self.bail_if_special(r);
                     self.bail_if_denormal(r);
                 }
-                Ok(r)
+                Ok(if chopped { self.chop(op, a, b, r) } else { r })
             }
             FpFormat::S => {
                 let y = self.b.ins().fdemote(F32, b);

@@ -71,18 +71,27 @@ pub(crate) struct Tx<'a> {
     sites: Vec<Site>,
     /// True on hosts where stores are seen in order anyway.
     pub(crate) stores_ordered: bool,
+    /// True on hosts with a fused multiply-add.
+    pub(crate) has_fma: bool,
+}
+
+/// What the translator knows of its host and its settings.
+#[derive(Clone, Copy)]
+pub(crate) struct Host {
+    pub config: TargetFrontendConfig,
+    pub stores_ordered: bool,
+    pub has_fma: bool,
+    /// Count instructions of regions of more than one block.
+    pub statistics: bool,
 }
 
 /// Builds the function; the guest instructions that its source locations stand for.
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn build(
     func: &mut cranelift_codegen::ir::Function,
     context: &mut FunctionBuilderContext,
-    config: TargetFrontendConfig,
+    host: Host,
     region: &Region,
     mode: Mode,
-    statistics: bool,
-    stores_ordered: bool,
     slots: SlotAddress<'_>,
 ) -> Vec<Site> {
     func.signature = signature(mode.poll);
@@ -107,7 +116,7 @@ pub(crate) fn build(
         checked: checks::checked(region),
         slots,
         mode,
-        statistics,
+        statistics: host.statistics,
         blocks,
         ints: [None; 32],
         fps: [None; 32],
@@ -126,7 +135,8 @@ pub(crate) fn build(
         known: Checked::default(),
         bail: None,
         sites: Vec::new(),
-        stores_ordered,
+        stores_ordered: host.stores_ordered,
+        has_fma: host.has_fma,
         b,
     };
     tx.prologue();
@@ -135,7 +145,7 @@ pub(crate) fn build(
     }
     let Tx { mut b, sites, .. } = tx;
     b.seal_all_blocks();
-    b.finalize(config);
+    b.finalize(host.config);
     sites
 }
 

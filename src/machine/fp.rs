@@ -6,16 +6,8 @@
 //!
 //! Source: Alpha Architecture Reference Manual, section 4.7.
 
+use crate::machine::hostfp::{self, Mode};
 use axperf_isa::sem::{ArithTrap, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding};
-
-/// Why an instruction has no result here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FpStop {
-    /// It traps.
-    Trap(ArithTrap),
-    /// A rounding mode that isn't executed yet.
-    Unsupported,
-}
 
 const QUIET: u64 = 1 << 51;
 const SIGN: u64 = 1 << 63;
@@ -56,19 +48,20 @@ pub(crate) fn register_to_s(t: u64) -> u64 {
     (t >> 32 & 0xc000_0000) | (t >> 29 & 0x3fff_ffff)
 }
 
-/// True if the rounding mode is to nearest.
-fn nearest(q: Qualifiers, fpcr: u64) -> bool {
+/// The rounding mode.
+fn mode(q: Qualifiers, fpcr: u64) -> Mode {
     match q.rounding {
-        Rounding::Nearest => true,
-        Rounding::Dynamic => fpcr >> 58 & 3 == 2,
-        Rounding::Chopped | Rounding::MinusInfinity => false,
+        Rounding::Nearest => Mode::Nearest,
+        Rounding::Dynamic => Mode::from_fpcr(fpcr),
+        Rounding::Chopped => Mode::Zero,
+        Rounding::MinusInfinity => Mode::Down,
     }
 }
 
 /// Operands that only software completion accepts.
-fn check_operands(q: Qualifiers, operands: &[u64]) -> Result<(), FpStop> {
+fn check_operands(q: Qualifiers, operands: &[u64]) -> Result<(), ArithTrap> {
     if !q.software && operands.iter().any(|&x| exponent(x) == 0x7ff || is_denormal(x)) {
-        return Err(FpStop::Trap(ArithTrap::InvalidOperation));
+        return Err(ArithTrap::InvalidOperation);
     }
     Ok(())
 }
@@ -91,10 +84,8 @@ pub(crate) fn arith(
     fpcr: u64,
     a: u64,
     b: u64,
-) -> Result<u64, FpStop> {
-    if !nearest(q, fpcr) {
-        return Err(FpStop::Unsupported);
-    }
+) -> Result<u64, ArithTrap> {
+    let mode = mode(q, fpcr);
     let a = if op == FpOp::Sqrt { 0 } else { a };
     check_operands(q, &[a, b])?;
     if let Some(nan) = nan_operand(a, b) {
@@ -104,11 +95,11 @@ pub(crate) fn arith(
         FpFormat::T => {
             let (x, y) = (f64::from_bits(a), f64::from_bits(b));
             match op {
-                FpOp::Add => x + y,
-                FpOp::Sub => x - y,
-                FpOp::Mul => x * y,
-                FpOp::Div => x / y,
-                FpOp::Sqrt => y.sqrt(),
+                FpOp::Add => hostfp::add64(mode, x, y),
+                FpOp::Sub => hostfp::sub64(mode, x, y),
+                FpOp::Mul => hostfp::mul64(mode, x, y),
+                FpOp::Div => hostfp::div64(mode, x, y),
+                FpOp::Sqrt => hostfp::sqrt64(mode, x, y),
             }
             .to_bits()
         }
@@ -116,21 +107,17 @@ pub(crate) fn arith(
             let x = f32::from_bits(register_to_s(a) as u32);
             let y = f32::from_bits(register_to_s(b) as u32);
             let r = match op {
-                FpOp::Add => x + y,
-                FpOp::Sub => x - y,
-                FpOp::Mul => x * y,
-                FpOp::Div => x / y,
-                FpOp::Sqrt => y.sqrt(),
+                FpOp::Add => hostfp::add32(mode, x, y),
+                FpOp::Sub => hostfp::sub32(mode, x, y),
+                FpOp::Mul => hostfp::mul32(mode, x, y),
+                FpOp::Div => hostfp::div32(mode, x, y),
+                FpOp::Sqrt => hostfp::sqrt32(mode, x, y),
             };
             s_to_register(u64::from(r.to_bits()))
         }
     };
     if is_nan(r) {
-        return if q.software {
-            Ok(DEFAULT_NAN)
-        } else {
-            Err(FpStop::Trap(ArithTrap::InvalidOperation))
-        };
+        return if q.software { Ok(DEFAULT_NAN) } else { Err(ArithTrap::InvalidOperation) };
     }
     if q.software {
         return Ok(r);
@@ -138,23 +125,28 @@ pub(crate) fn arith(
     if is_inf(r) {
         let by_zero = op == FpOp::Div && b << 1 == 0;
         let trap = if by_zero { ArithTrap::DivisionByZero } else { ArithTrap::Overflow };
-        return Err(FpStop::Trap(trap));
+        return Err(trap);
     }
     flush(q, r)
 }
 
 /// A tiny result without software completion: zero, or a trap if underflow is enabled.
-fn flush(q: Qualifiers, r: u64) -> Result<u64, FpStop> {
+fn flush(q: Qualifiers, r: u64) -> Result<u64, ArithTrap> {
     if !is_denormal(r) {
         Ok(r)
     } else if q.underflow {
-        Err(FpStop::Trap(ArithTrap::Underflow))
+        Err(ArithTrap::Underflow)
     } else {
         Ok(0)
     }
 }
 
-pub(crate) fn compare(relation: FpRelation, q: Qualifiers, a: u64, b: u64) -> Result<u64, FpStop> {
+pub(crate) fn compare(
+    relation: FpRelation,
+    q: Qualifiers,
+    a: u64,
+    b: u64,
+) -> Result<u64, ArithTrap> {
     // Compares take infinities and quiet NaNs for CMPTUN and CMPTEQ without trap; denormal operands
     // and the other NaNs need software completion.
     let signals = match relation {
@@ -164,7 +156,7 @@ pub(crate) fn compare(relation: FpRelation, q: Qualifiers, a: u64, b: u64) -> Re
         FpRelation::Lt | FpRelation::Le => is_nan(a) || is_nan(b),
     };
     if !q.software && (signals || is_denormal(a) || is_denormal(b)) {
-        return Err(FpStop::Trap(ArithTrap::InvalidOperation));
+        return Err(ArithTrap::InvalidOperation);
     }
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
     let holds = match relation {
@@ -181,20 +173,10 @@ pub(crate) fn convert(
     q: Qualifiers,
     fpcr: u64,
     b: u64,
-) -> Result<u64, FpStop> {
+) -> Result<u64, ArithTrap> {
     match conversion {
-        FpConversion::QtoT => {
-            if !nearest(q, fpcr) {
-                return Err(FpStop::Unsupported);
-            }
-            Ok((b as i64 as f64).to_bits())
-        }
-        FpConversion::QtoS => {
-            if !nearest(q, fpcr) {
-                return Err(FpStop::Unsupported);
-            }
-            Ok(f64::from(b as i64 as f32).to_bits())
-        }
+        FpConversion::QtoT => Ok(hostfp::i64_to_f64(mode(q, fpcr), b as i64).to_bits()),
+        FpConversion::QtoS => Ok(f64::from(hostfp::i64_to_f32(mode(q, fpcr), b as i64)).to_bits()),
         FpConversion::StoT => {
             check_operands(q, &[b])?;
             if is_nan(b) {
@@ -203,42 +185,35 @@ pub(crate) fn convert(
             Ok(f64::from(f32::from_bits(register_to_s(b) as u32)).to_bits())
         }
         FpConversion::TtoS => {
-            if !nearest(q, fpcr) {
-                return Err(FpStop::Unsupported);
-            }
             check_operands(q, &[b])?;
             if is_nan(b) {
                 // The register image of an S NaN has no fraction bits below S_floating's.
                 return Ok((b | QUIET) & !0x1fff_ffff);
             }
-            let r = s_to_register(u64::from((f64::from_bits(b) as f32).to_bits()));
+            let r = hostfp::f64_to_f32(mode(q, fpcr), f64::from_bits(b));
+            let r = s_to_register(u64::from(r.to_bits()));
             if q.software {
                 return Ok(r);
             }
             if is_inf(r) {
-                return Err(FpStop::Trap(ArithTrap::Overflow));
+                return Err(ArithTrap::Overflow);
             }
             flush(q, r)
         }
         FpConversion::QtoL => {
             if q.underflow && b as i64 != i64::from(b as i32) {
-                return Err(FpStop::Trap(ArithTrap::IntegerOverflow));
+                return Err(ArithTrap::IntegerOverflow);
             }
             Ok((b & 0xc000_0000) << 32 | (b & 0x3fff_ffff) << 29)
         }
         FpConversion::TtoQ => {
             check_operands(q, &[b])?;
             let x = f64::from_bits(b);
-            let rounded = match q.rounding {
-                Rounding::Nearest => x.round_ties_even(),
-                Rounding::Chopped => x.trunc(),
-                Rounding::MinusInfinity => x.floor(),
-                Rounding::Dynamic => match fpcr >> 58 & 3 {
-                    0 => x.trunc(),
-                    1 => x.floor(),
-                    2 => x.round_ties_even(),
-                    _ => x.ceil(),
-                },
+            let rounded = match mode(q, fpcr) {
+                Mode::Nearest => x.round_ties_even(),
+                Mode::Zero => x.trunc(),
+                Mode::Down => x.floor(),
+                Mode::Up => x.ceil(),
             };
             Ok(to_quad(rounded))
         }
@@ -312,7 +287,7 @@ mod tests {
         let zero = 0f64.to_bits();
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, zero, zero),
-            Err(FpStop::Trap(ArithTrap::InvalidOperation))
+            Err(ArithTrap::InvalidOperation)
         );
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, su(), 2 << 58, zero, zero),
@@ -321,7 +296,7 @@ mod tests {
         let one = 1f64.to_bits();
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, one, zero),
-            Err(FpStop::Trap(ArithTrap::DivisionByZero))
+            Err(ArithTrap::DivisionByZero)
         );
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, su(), 2 << 58, one, zero),

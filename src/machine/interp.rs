@@ -8,7 +8,7 @@ use axperf_isa::{Flow, Insn, Reg, Regs, exec, word};
 
 use crate::machine::bus::{Bus, Fault};
 use crate::machine::exit::Exit;
-use crate::machine::fp::{self, FpStop};
+use crate::machine::fp;
 
 /// How many instructions ran, and why no more did.
 #[derive(Debug)]
@@ -97,12 +97,8 @@ impl<B: Bus> Eval<'_, B> {
         Exit::Arith { pc: self.pc.wrapping_add(4), summary: trap.summary() | swc, write_mask }
     }
 
-    fn fp_result(&mut self, r: Result<u64, FpStop>) -> Result<u64, Exit> {
-        match r {
-            Ok(v) => Ok(v),
-            Err(FpStop::Unsupported) => Err(self.unsupported()),
-            Err(FpStop::Trap(trap)) => Err(self.arith(trap, 1 << (32 + u64::from(self.insn.rc)))),
-        }
+    fn fp_result(&mut self, r: Result<u64, ArithTrap>) -> Result<u64, Exit> {
+        r.map_err(|trap| self.arith(trap, 1 << (32 + u64::from(self.insn.rc))))
     }
 }
 

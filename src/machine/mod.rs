@@ -9,6 +9,7 @@ pub mod exit;
 pub mod flat;
 mod fp;
 pub mod host;
+mod hostfp;
 mod interp;
 pub mod kick;
 pub mod sampling;
