@@ -372,7 +372,9 @@ impl Cache {
     pub fn site(&self, pc: u64) -> Option<(u64, i64)> {
         let pc = pc as usize;
         let inner = self.lock();
-        let t = inner.translations.iter().rev().find(|t| t.code.contains(&pc))?;
+        // Code is added at ascending addresses.
+        let i = inner.translations.partition_point(|t| t.code.start <= pc);
+        let t = inner.translations.get(i.checked_sub(1)?).filter(|t| t.code.contains(&pc))?;
         let offset = (pc - t.code.start) as u32;
         let i = t.sites.partition_point(|(o, _)| *o <= offset);
         let (_, site) = t.sites.get(i.checked_sub(1)?)?;

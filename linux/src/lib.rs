@@ -1,1 +1,51 @@
-//! Placeholder while the crate is laid out.
+//! Linux/alpha user mode on axperf: real Alpha programs run as processes of this machine.
+//!
+//! [`Process`] loads an Alpha ELF program and runs it: an exit loop over [`axperf::Machine`]s, one
+//! a thread, that does what Linux/alpha's kernel does for a program. The address space is Alpha's
+//! ([`layout`]), at the same host addresses; so are system call numbers, error numbers, signals,
+//! flags and structures. Threads are host threads, processes are host processes.
+//!
+//! Your duties: a host process has one guest process at most; it runs on the thread that calls
+//! [`Process::run`], and signals of the host process are the guest's from then on. Descriptors of
+//! your own are best out of the guest's sight ([`lift`]). An [`Observer`] is told what perf's kernel
+//! side would record.
+//!
+//! Not there: ptrace, System V IPC, io_uring, namespaces; they are ENOSYS, and named with
+//! [`Config::verbose`].
+
+mod bytes;
+mod config;
+mod descriptors;
+pub mod elf;
+mod errno;
+mod flags;
+mod futex;
+mod ieee;
+pub mod layout;
+mod limits;
+mod load;
+mod log;
+pub mod mm;
+mod observer;
+mod path;
+mod process;
+mod procfs;
+mod signal;
+mod signo;
+mod stack;
+mod syscall;
+mod termios;
+mod thread;
+mod trap;
+mod unaligned;
+
+pub use config::{Config, DEBIAN_SYSROOT};
+pub use descriptors::lift;
+pub use elf::ElfError;
+pub use errno::Errno;
+pub use load::{LoadError, LoadFailure};
+pub use observer::{Ids, MapEvent, Observer};
+pub use path::Sysroot;
+pub use process::{Error, ExitStatus, Process, Shared};
+pub use signo::{SigSet, Signal};
+pub use thread::Cpu;

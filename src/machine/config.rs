@@ -34,7 +34,7 @@ impl Config {
     pub fn new() -> Config {
         Config {
             kind: EngineKind::Jit,
-            hot: 50,
+            hot: 1000,
             fault_regs: false,
             crosscheck: false,
             code_limit: 256 << 20,
@@ -49,7 +49,8 @@ impl Config {
         self
     }
 
-    /// How many times a block is interpreted before it is translated. Default: 50.
+    /// How many times a block is interpreted before it is translated. Entries from
+    /// translated code count ten times. Default: 1000.
     pub fn hot(&mut self, times: u32) -> &mut Self {
         self.hot = times.max(1);
         self

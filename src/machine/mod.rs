@@ -232,8 +232,9 @@ impl<B: Bus> Machine<B> {
         hot: u32,
     ) -> Result<Option<Code>, Exit> {
         let block = self.blocks.at(&self.bus, pc)?;
-        // What translated code goes on to is as hot as it is itself.
-        block.heat = block.heat.saturating_add(if came == Came::Left { hot } else { 1 });
+        // What translated code goes on to soon is as hot as it is itself.
+        let heat = if came == Came::Left { (hot / 10).max(1) } else { 1 };
+        block.heat = block.heat.saturating_add(heat);
         if block.heat < hot {
             return Ok(None);
         }

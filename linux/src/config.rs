@@ -1,0 +1,63 @@
+//! What the embedder says about a guest process.
+
+use std::path::PathBuf;
+
+use crate::path::Sysroot;
+
+/// How a guest process is to run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(crate) sysroot: Sysroot,
+    pub(crate) verbose: bool,
+    pub(crate) stack: u64,
+    pub(crate) release: String,
+}
+
+/// Where Debian's cross compiler has its Alpha libraries.
+pub const DEBIAN_SYSROOT: &str = "/usr/alpha-linux-gnu";
+
+impl Default for Config {
+    fn default() -> Config {
+        let debian = PathBuf::from(DEBIAN_SYSROOT);
+        Config {
+            sysroot: Sysroot::new(debian.is_dir().then_some(debian)),
+            verbose: false,
+            stack: 8 << 20,
+            release: "7.2.13".into(),
+        }
+    }
+}
+
+impl Config {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Config {
+        Config::default()
+    }
+
+    /// Directory in which the guest's absolute paths are looked for first. Default:
+    /// [`DEBIAN_SYSROOT`] where it exists, else none.
+    pub fn sysroot(&mut self, root: Option<PathBuf>) -> &mut Config {
+        self.sysroot = Sysroot::new(root);
+        self
+    }
+
+    /// Whether to say on stderr what isn't implemented and which signals end the program.
+    /// Default: no.
+    pub fn verbose(&mut self, on: bool) -> &mut Config {
+        self.verbose = on;
+        self
+    }
+
+    /// Bytes of the first thread's stack. Default: 8 MiB, Linux's.
+    pub fn stack(&mut self, bytes: u64) -> &mut Config {
+        self.stack = bytes;
+        self
+    }
+
+    /// The kernel's release, as uname gives it. Default: 7.2.13.
+    pub fn release(&mut self, release: &str) -> &mut Config {
+        self.release = release.into();
+        self
+    }
+}

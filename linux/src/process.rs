@@ -1,0 +1,462 @@
+//! A guest process: what its threads share, and its life from start to exit status.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use axperf::Engine;
+
+use crate::config::Config;
+use crate::descriptors::Descriptors;
+use crate::errno::Errno;
+use crate::limits::Limits;
+use crate::load::{LoadError, LoadFailure, Program};
+use crate::log::Log;
+use crate::mm::{Backing, Space, SpaceError, Vma};
+use crate::observer::{Ids, MapEvent, Observer};
+use crate::signal::host::Mailbox;
+use crate::signal::{Action, Actions, SIG_IGN, host};
+use crate::signo::Signal;
+use crate::thread::{End, Thread};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// It exited with this status.
+    Code(i32),
+    /// This signal ended it.
+    Signal(Signal),
+}
+
+impl ExitStatus {
+    /// Ends this host process in the same way.
+    pub fn pass_on(self) -> ! {
+        match self {
+            ExitStatus::Code(code) => std::process::exit(code),
+            ExitStatus::Signal(signal) => host::die_by(signal),
+        }
+    }
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExitStatus::Code(code) => write!(f, "exit status {code}"),
+            ExitStatus::Signal(signal) => write!(f, "{signal}"),
+        }
+    }
+}
+
+/// Why a process can't be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program isn't in PATH.
+    #[error("{0}: not found in PATH")]
+    NotFound(String),
+    /// The program can't be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// There is no room for it.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] axperf::Error),
+    /// The host refused something.
+    #[error("the host: {0}")]
+    Host(Errno),
+}
+
+/// A guest process, ready to run on the calling thread.
+#[derive(Debug)]
+pub struct Process {
+    thread: Thread,
+}
+
+impl Process {
+    /// Loads the program `argv[0]` (looked for in the environment's PATH, if it has no slash) into a
+    /// new process. A host process has at most one.
+    ///
+    /// # Errors
+    /// It can't be found or loaded; this host process can't hold it.
+    pub fn new(
+        engine: &Engine,
+        argv: Vec<Vec<u8>>,
+        envp: Vec<Vec<u8>>,
+        config: &Config,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Result<Process, Error> {
+        let name = argv.first().cloned().unwrap_or_default();
+        let search = envp.iter().find_map(|e| e.strip_prefix(b"PATH="));
+        let path = config
+            .sysroot
+            .find_program(&name, search)
+            .ok_or_else(|| Error::NotFound(String::from_utf8_lossy(&name).into_owned()))?;
+        let program = Program::open(&config.sysroot, &path, argv, envp)?;
+        let space = Arc::new(Space::new(engine.clone())?);
+        let descriptors = Descriptors::new().map_err(Error::Host)?;
+        let shared = Arc::new(Shared {
+            log: Log::new(config.verbose),
+            config: config.clone(),
+            engine: engine.clone(),
+            space,
+            observer,
+            descriptors,
+            limits: Limits::new(config.stack, descriptors.limit() as u64),
+            actions: Mutex::new(inherited_actions()),
+            state: Mutex::new(State::default()),
+            changed: Condvar::new(),
+            running: RwLock::default(),
+            forked: AtomicBool::new(false),
+            leader: AtomicI32::new(0),
+            unaligned: AtomicU64::new(0),
+        });
+        host::install_stop();
+        for signal in [Signal::SEGV, Signal::BUS] {
+            host::set_disposition(signal, host::Disposition::Record);
+        }
+        let mut thread = Thread::first(&shared)?;
+        thread.start_program(&program).map_err(|e| LoadError {
+            path: String::from_utf8_lossy(&program.path).into_owned(),
+            why: LoadFailure::Map(e),
+        })?;
+        Ok(Process { thread })
+    }
+
+    /// Runs it until it ends. In a host process that the guest forked this doesn't return.
+    pub fn run(self) -> ExitStatus {
+        let shared = Arc::clone(&self.thread.shared);
+        shared.catch_fatal_signals();
+        live(self.thread)
+    }
+
+    /// Unaligned accesses that were fixed up.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.thread.shared
+    }
+}
+
+/// Runs a thread, and whatever program it goes on with, on the calling host thread. Returns where
+/// the first process ends; the end of any other process ends the host process.
+pub(crate) fn live(mut thread: Thread) -> ExitStatus {
+    loop {
+        let shared = Arc::clone(&thread.shared);
+        let end = thread.run();
+        match end {
+            End::Thread(_) => thread.retire(),
+            End::Process(status) => shared.end(status, thread.ids.tid),
+            End::Stopped => {}
+        }
+        let is_leader = shared.leader.load(Ordering::Acquire) == thread.ids.tid;
+        if !is_leader {
+            thread.finish(false);
+            // A thread's host thread: nobody looks at the status.
+            return ExitStatus::Code(0);
+        }
+        let status = match shared.wait_for_last(&thread, end) {
+            Last::Exec(program) => {
+                thread.take_over(*program);
+                continue;
+            }
+            Last::Ended(status) => status,
+        };
+        thread.finish(true);
+        if shared.forked.load(Ordering::Acquire) {
+            drop(thread);
+            match status {
+                // SAFETY: ends the process, without the exit handlers of the process it was
+                // forked from.
+                ExitStatus::Code(code) => unsafe { libc::_exit(code) },
+                ExitStatus::Signal(signal) => host::die_by(signal),
+            }
+        }
+        return status;
+    }
+}
+
+/// How the process goes on once its first thread is the last.
+enum Last {
+    Ended(ExitStatus),
+    Exec(Box<Program>),
+}
+
+/// What the threads of a process share.
+pub struct Shared {
+    pub(crate) config: Config,
+    pub(crate) log: Log,
+    pub(crate) engine: Engine,
+    pub(crate) space: Arc<Space>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) descriptors: Descriptors,
+    pub(crate) limits: Limits,
+    actions: Mutex<Actions>,
+    state: Mutex<State>,
+    /// A thread has gone, or the process is ending.
+    changed: Condvar,
+    pub(crate) running: RwLock<Running>,
+    /// Whether the guest made this host process by forking.
+    forked: AtomicBool,
+    /// The thread whose id is the process's.
+    leader: AtomicI32,
+    /// Unaligned accesses fixed up.
+    pub(crate) unaligned: AtomicU64,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("leader", &self.leader).finish_non_exhaustive()
+    }
+}
+
+/// The program that runs, for `/proc/self`.
+#[derive(Debug, Default)]
+pub struct Running {
+    /// Its path, as the guest calls it.
+    pub path: Vec<u8>,
+    /// Its path on the host.
+    pub host_path: Vec<u8>,
+    /// The auxiliary vector.
+    pub auxv: Vec<u8>,
+    /// Where its argument strings are.
+    pub args: std::ops::Range<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    threads: HashMap<i32, Arc<Mailbox>>,
+    ending: Option<Ending>,
+}
+
+/// Why all threads are to stop.
+#[derive(Debug)]
+enum Ending {
+    Exit(ExitStatus),
+    /// A thread other than the leader executes this program; the leader is to go on with it.
+    Exec(Option<Box<Program>>),
+}
+
+/// What is held still for a fork.
+pub(crate) struct Frozen<'a> {
+    state: MutexGuard<'a, State>,
+    _actions: MutexGuard<'a, Actions>,
+    _running: std::sync::RwLockWriteGuard<'a, Running>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// The signal actions.
+    pub(crate) fn actions(&self) -> MutexGuard<'_, Actions> {
+        lock(&self.actions)
+    }
+
+    /// The program that runs.
+    pub(crate) fn running(&self) -> std::sync::RwLockReadGuard<'_, Running> {
+        self.running.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn observe(&self, f: impl FnOnce(&dyn Observer)) {
+        if let Some(o) = &self.observer {
+            f(&**o);
+        }
+    }
+
+    /// Tells the observer of a mapping.
+    pub(crate) fn observe_map(&self, ids: Ids, vma: &Vma) {
+        self.observe(|o| o.map(ids, &event(vma)));
+    }
+
+    /// Unaligned accesses that were fixed up, by all threads.
+    #[must_use]
+    pub fn unaligned_accesses(&self) -> u64 {
+        self.unaligned.load(Ordering::Relaxed)
+    }
+
+    /// Whether the process has more than one thread.
+    pub(crate) fn is_threaded(&self) -> bool {
+        lock(&self.state).threads.len() > 1
+    }
+
+    /// Takes in a thread; false if the process is ending.
+    pub(crate) fn enter(&self, tid: i32, mailbox: &Arc<Mailbox>) -> bool {
+        let mut state = lock(&self.state);
+        if state.ending.is_some() {
+            return false;
+        }
+        if state.threads.is_empty() {
+            self.leader.store(tid, Ordering::Release);
+        }
+        state.threads.insert(tid, Arc::clone(mailbox));
+        true
+    }
+
+    /// Lets a thread go.
+    pub(crate) fn leave(&self, tid: i32) {
+        lock(&self.state).threads.remove(&tid);
+        self.changed.notify_all();
+    }
+
+    /// Ends the process with this status, if it isn't ending already.
+    pub(crate) fn end(&self, status: ExitStatus, by: i32) {
+        self.begin_ending(Ending::Exit(status), by);
+    }
+
+    /// Whether the calling thread is to stop.
+    pub(crate) fn is_ending(&self) -> bool {
+        lock(&self.state).ending.is_some()
+    }
+
+    /// Makes every other thread stop, so that the leader goes on with `program`; true if it is for
+    /// the caller to go on with it. False too if the process is ending already.
+    pub(crate) fn begin_exec(
+        &self,
+        thread: &Thread,
+        program: Box<Program>,
+    ) -> Option<Box<Program>> {
+        let tid = thread.ids.tid;
+        let is_leader = self.leader.load(Ordering::Acquire) == tid;
+        let (mine, theirs) = if is_leader { (Some(program), None) } else { (None, Some(program)) };
+        if !self.begin_ending(Ending::Exec(theirs), tid) {
+            return None;
+        }
+        if is_leader {
+            self.wait_until_alone(tid);
+            lock(&self.state).ending = None;
+        }
+        mine
+    }
+
+    fn begin_ending(&self, ending: Ending, by: i32) -> bool {
+        let mut state = lock(&self.state);
+        let exec_may_be_overruled = matches!(ending, Ending::Exit(_));
+        match &state.ending {
+            Some(Ending::Exec(_)) if exec_may_be_overruled => {}
+            Some(_) => return false,
+            None => {}
+        }
+        state.ending = Some(ending);
+        call_others(&state, by);
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Waits until no thread but this is left, calling the others again and again: one may have
+    /// been on its way into a system call.
+    fn wait_until_alone(&self, tid: i32) {
+        let mut state = lock(&self.state);
+        while state.threads.keys().any(|t| *t != tid) {
+            let waited = self.changed.wait_timeout(state, Duration::from_millis(10));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if state.ending.is_some() {
+                call_others(&state, tid);
+            }
+        }
+    }
+
+    /// The leader has ended as `end` says: waits for the rest of the process.
+    fn wait_for_last(&self, leader: &Thread, end: End) -> Last {
+        self.wait_until_alone(leader.ids.tid);
+        let ending = lock(&self.state).ending.take();
+        match (ending, end) {
+            (Some(Ending::Exec(Some(program))), _) => Last::Exec(program),
+            (Some(Ending::Exit(status)), _) | (_, End::Process(status)) => Last::Ended(status),
+            (_, End::Thread(code)) => Last::Ended(ExitStatus::Code(code)),
+            // Only an ending makes a thread stop.
+            (_, End::Stopped) => Last::Ended(ExitStatus::Code(0)),
+        }
+    }
+
+    /// Holds still what a forked child is to find whole.
+    pub(crate) fn freeze(&self) -> Frozen<'_> {
+        Frozen {
+            state: lock(&self.state),
+            _actions: self.actions(),
+            _running: self.running.write().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// In a forked child: this thread is all there is.
+    pub(crate) fn become_child(&self, mut frozen: Frozen<'_>, tid: i32, mailbox: &Arc<Mailbox>) {
+        frozen.state.threads.clear();
+        frozen.state.threads.insert(tid, Arc::clone(mailbox));
+        frozen.state.ending = None;
+        self.forked.store(true, Ordering::Release);
+        self.leader.store(tid, Ordering::Release);
+    }
+
+    /// Sees to it that signals that would end the process come to the guest's threads, for an
+    /// observer that wants the last word.
+    pub(crate) fn catch_fatal_signals(&self) {
+        if !self.catches_fatal() {
+            return;
+        }
+        let actions = self.actions();
+        for signal in Signal::all() {
+            self.tell_host(signal, actions.get(signal));
+        }
+    }
+
+    /// Whether signals that end the process are to come to the guest's threads.
+    pub(crate) fn catches_fatal(&self) -> bool {
+        self.observer.as_ref().is_some_and(|o| o.wants_last_word())
+    }
+
+    /// Tells the host what a signal's action is.
+    pub(crate) fn tell_host(&self, signal: Signal, action: Action) {
+        let ends = signal.default_action() == crate::signo::DefaultAction::Terminate;
+        let disposition = match action.handler {
+            0 if ends && self.catches_fatal() => host::Disposition::Record,
+            0 => host::Disposition::Default,
+            SIG_IGN => host::Disposition::Ignore,
+            _ => host::Disposition::Record,
+        };
+        host::set_disposition(signal, disposition);
+    }
+}
+
+fn call_others(state: &State, by: i32) {
+    for (tid, mailbox) in state.threads.iter().filter(|(tid, _)| **tid != by) {
+        mailbox.call(*tid);
+    }
+}
+
+/// The actions that this process inherited: what is ignored stays so.
+fn inherited_actions() -> Actions {
+    let mut actions = Actions::default();
+    for signal in Signal::all().filter(|s| host::is_ignored(*s)) {
+        // Rust's runtime ignores SIGPIPE; a guest starts with the default.
+        if signal == Signal::PIPE {
+            host::set_disposition(signal, host::Disposition::Default);
+        } else {
+            actions.set(signal, Action { handler: SIG_IGN, ..Action::default() });
+        }
+    }
+    actions
+}
+
+/// A mapping, as an observer is told of it.
+fn event(vma: &Vma) -> MapEvent {
+    let (path, offset, device, inode) = match &vma.backing {
+        Backing::Anonymous => (b"//anon".to_vec(), 0, 0, 0),
+        Backing::Named(name) => (name.as_bytes().to_vec(), 0, 0, 0),
+        Backing::File(file, offset) => (file.path.clone(), *offset, file.device, file.inode),
+    };
+    MapEvent {
+        addr: vma.start,
+        len: vma.end - vma.start,
+        offset,
+        device,
+        inode,
+        prot: vma.prot.bits(),
+        shared: vma.shared,
+        path,
+    }
+}

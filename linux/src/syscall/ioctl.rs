@@ -1,0 +1,97 @@
+//! ioctl: the commands that are known, for an unknown one's argument may be anything.
+
+use super::{DONE, Result, is_guest};
+use crate::bytes::Bytes;
+use crate::errno::Errno;
+use crate::termios;
+use crate::thread::Thread;
+
+/// What a command's argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Argument {
+    /// A number, or nothing.
+    Number,
+    /// Points to so many bytes, of the same layout as the host's.
+    Bytes(u64),
+    /// A new descriptor is the result.
+    NewDescriptor,
+    /// Points to a `struct termios` that is read or written.
+    GetTermios,
+    SetTermios,
+}
+use Argument::{Bytes as Plain, GetTermios, NewDescriptor, Number, SetTermios};
+
+/// Commands: Alpha's number (`asm/ioctls.h`, `asm/sockios.h`), the host's, the argument. Alpha
+/// encodes direction and size in other bits; those without them are the same.
+const COMMANDS: &[(u32, u64, Argument)] = &[
+    (0x2000_6601, libc::FIOCLEX, Number),
+    (0x2000_6602, libc::FIONCLEX, Number),
+    (0x8004_667d, libc::FIOASYNC, Plain(4)),
+    (0x8004_667e, libc::FIONBIO, Plain(4)),
+    (0x4004_667f, libc::FIONREAD, Plain(4)),
+    (0x402c_7413, libc::TCGETS2, GetTermios),
+    (0x802c_7414, libc::TCSETS2, SetTermios),
+    (0x802c_7415, libc::TCSETSW2, SetTermios),
+    (0x802c_7416, libc::TCSETSF2, SetTermios),
+    (0x402c_542a, libc::TCGETS2, GetTermios),
+    (0x802c_542b, libc::TCSETS2, SetTermios),
+    (0x802c_542c, libc::TCSETSW2, SetTermios),
+    (0x802c_542d, libc::TCSETSF2, SetTermios),
+    (0x2000_741d, libc::TCSBRK, Number),
+    (0x2000_741e, libc::TCXONC, Number),
+    (0x2000_741f, libc::TCFLSH, Number),
+    (0x8008_7467, libc::TIOCSWINSZ, Plain(8)),
+    (0x4008_7468, libc::TIOCGWINSZ, Plain(8)),
+    (0x4004_7473, libc::TIOCOUTQ, Plain(4)),
+    (0x8004_7476, libc::TIOCSPGRP, Plain(4)),
+    (0x4004_7477, libc::TIOCGPGRP, Plain(4)),
+    (0x540c, libc::TIOCEXCL, Number),
+    (0x540d, libc::TIOCNXCL, Number),
+    (0x540e, libc::TIOCSCTTY, Number),
+    (0x5412, libc::TIOCSTI, Plain(1)),
+    (0x5420, libc::TIOCPKT, Plain(4)),
+    (0x5422, libc::TIOCNOTTY, Number),
+    (0x5425, libc::TCSBRKP, Number),
+    (0x5427, libc::TIOCSBRK, Number),
+    (0x5428, libc::TIOCCBRK, Number),
+    (0x5429, libc::TIOCGSID, Plain(4)),
+    (0x4004_5430, libc::TIOCGPTN, Plain(4)),
+    (0x8004_5431, libc::TIOCSPTLCK, Plain(4)),
+    (0x2000_5441, TIOCGPTPEER, NewDescriptor),
+    (0x4004_7307, 0x8905, Plain(4)), // SIOCATMARK
+    (0x2000_0002, 2, Plain(4)),      // FIGETBSZ
+];
+
+/// Opens the other end of a pseudoterminal.
+const TIOCGPTPEER: u64 = 0x5441;
+
+pub(super) fn ioctl(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let [fd, command, arg, ..] = *a;
+    let Some((_, host, kind)) = COMMANDS.iter().find(|c| c.0 == command as u32) else {
+        t.shared.log.say(format_args!("ioctl {:#x} isn't implemented", command as u32));
+        return Err(Errno(libc::ENOTTY));
+    };
+    let call = |arg: u64| t.block(libc::SYS_ioctl, &[fd, *host, arg, 0, 0, 0]);
+    match *kind {
+        Number => Ok(call(arg)?.into()),
+        NewDescriptor => {
+            let flags = crate::flags::open_to_host(arg) as u64;
+            Ok(t.shared.descriptors.admit(call(flags)?)?.into())
+        }
+        Plain(size) => {
+            is_guest(arg, size)?;
+            Ok(call(arg)?.into())
+        }
+        GetTermios => {
+            let mut settings = Bytes::<{ termios::HOST_SIZE }>::zeroed();
+            call(settings.0.as_mut_ptr() as u64)?;
+            termios::to_guest(&settings).write(&t.shared.space, arg)?;
+            DONE
+        }
+        SetTermios => {
+            let settings = termios::to_host(&Bytes::read(&t.shared.space, arg)?);
+            call(settings.0.as_ptr() as u64)?;
+            DONE
+        }
+    }
+}

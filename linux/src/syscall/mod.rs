@@ -1,0 +1,299 @@
+//! System calls: the table, and how a row of it is carried out.
+
+mod descriptor;
+mod event;
+mod fs;
+mod futexes;
+mod info;
+mod ioctl;
+mod memory;
+mod process;
+mod signals;
+mod socket;
+mod stat;
+mod table;
+mod time;
+mod vector;
+
+use std::ffi::CString;
+
+use axperf::Reg;
+
+use crate::errno::Errno;
+use crate::layout::TASK_SIZE;
+use crate::signal::host::NOT_BEGUN;
+use crate::thread::{Cpu, Thread};
+
+/// What a handler gives.
+type Result<T = Ret> = std::result::Result<T, Errno>;
+
+/// What becomes of the registers after a call that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ret {
+    /// `$0` is this, `$19` is 0.
+    Value(u64),
+    /// The handler has set them.
+    Kept,
+}
+
+impl From<u64> for Ret {
+    fn from(value: u64) -> Ret {
+        Ret::Value(value)
+    }
+}
+
+/// EINTR, whatever the handler's flags: part of a given time is over.
+const NO_RESTART: Errno = Errno(514);
+
+/// A call that succeeds with 0.
+const DONE: Result = Ok(Ret::Value(0));
+
+/// What an argument is. Pointers are checked before a handler runs: what they point to, to this
+/// size, lies in the guest's address space. So a handler (and the host's kernel) can follow them,
+/// and a bad one is EFAULT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arg {
+    /// A number, flags, or an address that isn't followed.
+    Num,
+    /// A file descriptor of the guest's.
+    Fd,
+    /// A descriptor of a directory, or AT_FDCWD.
+    Dir,
+    /// A path that is looked for in the sysroot first.
+    Path,
+    /// Such a path, whose last component isn't followed if it is a symbolic link.
+    Link,
+    /// A path that the call makes, changes or removes: never in the sysroot.
+    HostPath,
+    /// A string that isn't a path. The guard above the address space ends a string without a NUL.
+    Text,
+    /// Points to what the call reads; may be 0 where the call allows it.
+    In(Size),
+    /// Points to what the call writes.
+    Out(Size),
+    /// Points to what the call reads and writes.
+    InOut(Size),
+}
+
+/// How much a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    /// So many bytes.
+    Bytes(u64),
+    /// As many bytes as another argument says.
+    Len(usize),
+    /// As many elements as another argument says, of so many bytes.
+    Array(usize, u64),
+}
+
+/// How a call is carried out.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// It isn't: ENOSYS.
+    Missing,
+    /// By the host's call of this number, with the same arguments.
+    Host(i64),
+    /// By the host's call of this number, with AT_FDCWD before the arguments.
+    HostAt(i64),
+    /// By this function.
+    Call(fn(&mut Thread, &[u64; 6]) -> Result),
+}
+
+/// Whether a call can block, and what a signal's handler does to it then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    /// It doesn't.
+    Never,
+    /// It is made again if the handler has SA_RESTART, else EINTR.
+    Restart,
+    /// EINTR.
+    Interrupt,
+}
+
+/// A system call.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    number: u64,
+    name: &'static str,
+    args: &'static [Arg],
+    how: How,
+    block: Block,
+    /// It returns a new descriptor.
+    descriptor: bool,
+}
+
+/// A call that a signal interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Restart {
+    number: u64,
+    a3: u64,
+    /// It may be made again after a handler too.
+    pub with_handler: bool,
+}
+
+/// Makes a call again, which has returned to the instruction after it.
+pub(crate) fn again(cpu: &mut Cpu, restart: &Restart) {
+    cpu.set_reg(Reg::R0, restart.number);
+    cpu.set_reg(Reg::R19, restart.a3);
+    cpu.set_reg(Reg::Pc, cpu.reg(Reg::Pc).wrapping_sub(4));
+}
+
+/// Carries out the system call that the thread has made.
+pub(crate) fn call(t: &mut Thread) {
+    let number = t.cpu.reg(Reg::R0);
+    let a3 = t.cpu.reg(Reg::R19);
+    let args = [Reg::R16, Reg::R17, Reg::R18, Reg::R19, Reg::R20, Reg::R21].map(|r| t.cpu.reg(r));
+    // The kernel's entry code leaves the number in both.
+    t.cpu.set_reg(Reg::R1, number);
+    t.cpu.set_reg(Reg::R2, number);
+    let row = table::row(number);
+    let (result, block) = match row {
+        Some(row) => (carry_out(t, row, &args), row.block),
+        None => {
+            t.shared.log.say(format_args!("system call {number} doesn't exist"));
+            (Err(Errno(libc::ENOSYS)), Block::Never)
+        }
+    };
+    match result {
+        Ok(Ret::Value(value)) => {
+            t.cpu.set_reg(Reg::R0, value);
+            t.cpu.set_reg(Reg::R19, 0);
+        }
+        Ok(Ret::Kept) => {}
+        Err(NOT_BEGUN) => again(&mut t.cpu, &Restart { number, a3, with_handler: true }),
+        Err(e) => {
+            let (e, with_handler) = match e {
+                NO_RESTART => (Errno(libc::EINTR), false),
+                e => (e, block == Block::Restart),
+            };
+            if e == Errno(libc::EINTR) && block != Block::Never {
+                t.restart = Some(Restart { number, a3, with_handler });
+            }
+            t.cpu.set_reg(Reg::R0, e.guest());
+            t.cpu.set_reg(Reg::R19, 1);
+        }
+    }
+}
+
+fn carry_out(t: &mut Thread, row: &Row, args: &[u64; 6]) -> Result {
+    for (kind, value) in row.args.iter().zip(args) {
+        check(t, *kind, *value, args)?;
+    }
+    let result = match row.how {
+        How::Missing => {
+            t.shared
+                .log
+                .say(format_args!("system call {} ({}) isn't implemented", row.name, row.number));
+            return Err(Errno(libc::ENOSYS));
+        }
+        How::Call(f) => f(t, args),
+        How::Host(number) => by_host(t, row, number, args, 0),
+        How::HostAt(number) => by_host(t, row, number, args, 1),
+    }?;
+    match result {
+        Ret::Value(fd) if row.descriptor => Ok(t.shared.descriptors.admit(fd)?.into()),
+        other => Ok(other),
+    }
+}
+
+/// Checks an argument.
+fn check(t: &Thread, kind: Arg, value: u64, args: &[u64; 6]) -> Result<()> {
+    let size = match kind {
+        Arg::Fd => return t.shared.descriptors.check(value).map(drop),
+        Arg::Dir if value as i32 == libc::AT_FDCWD => return Ok(()),
+        Arg::Dir => return t.shared.descriptors.check(value).map(drop),
+        Arg::In(size) | Arg::Out(size) | Arg::InOut(size) => size,
+        Arg::Text => Size::Bytes(1),
+        Arg::Num | Arg::Path | Arg::Link | Arg::HostPath => return Ok(()),
+    };
+    let bytes = match size {
+        Size::Bytes(n) => n,
+        Size::Len(i) => args[i],
+        Size::Array(i, each) => args[i].saturating_mul(each),
+    };
+    is_guest(value, bytes)
+}
+
+/// Whether a range lies in the guest's address space: EFAULT if not.
+fn is_guest(addr: u64, bytes: u64) -> Result<()> {
+    match addr.checked_add(bytes) {
+        Some(end) if end <= TASK_SIZE => Ok(()),
+        _ => Err(Errno(libc::EFAULT)),
+    }
+}
+
+/// Lets the host carry out a call, `shift` arguments further on.
+fn by_host(t: &Thread, row: &Row, number: i64, args: &[u64; 6], shift: usize) -> Result {
+    let mut paths: [Option<CString>; 2] = [None, None];
+    let mut free = paths.iter_mut();
+    let mut host = [0; 6];
+    if shift == 1 {
+        host[0] = libc::AT_FDCWD as u64;
+    }
+    for (i, kind) in row.args.iter().enumerate() {
+        host[i + shift] = match kind {
+            Arg::Path | Arg::Link | Arg::HostPath if args[i] != 0 => {
+                let path = t.path(args[i], *kind)?;
+                let slot = free.next().expect("no call has three paths");
+                slot.insert(path).as_ptr() as u64
+            }
+            _ => args[i],
+        };
+    }
+    let result =
+        if row.block == Block::Never { now(number, &host) } else { t.block(number, &host) };
+    Ok(result?.into())
+}
+
+/// Makes a call of the host's that doesn't block.
+///
+/// Its pointers are the guest's, which were checked, or point to what the caller holds.
+fn now(number: i64, a: &[u64; 6]) -> Result<u64> {
+    // SAFETY: see above; the kernel checks the guest's pointers itself.
+    let r = unsafe { libc::syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) };
+    if r == -1 { Err(Errno::last()) } else { Ok(r as u64) }
+}
+
+impl Thread {
+    /// Makes a call of the host's that can block; NOT_BEGUN if a signal came first.
+    ///
+    /// Pointers are as for [`now`].
+    fn block(&self, number: i64, args: &[u64; 6]) -> Result<u64> {
+        // SAFETY: see `now`.
+        unsafe { self.mailbox.syscall(number, args) }
+    }
+
+    /// The host's path for one in the guest's memory.
+    fn path(&self, addr: u64, kind: Arg) -> Result<CString> {
+        let path = self.shared.space.read_string(addr, libc::PATH_MAX as usize)?;
+        let host = match kind {
+            Arg::HostPath => path,
+            _ => self.host_path(&path, kind != Arg::Link),
+        };
+        // It ends at its first NUL.
+        Ok(CString::new(host).unwrap_or_default())
+    }
+
+    /// The host's path of what the guest calls `path`.
+    fn host_path(&self, path: &[u8], follow: bool) -> Vec<u8> {
+        if follow && self.names_own_exe(path) {
+            return self.shared.running().host_path.clone();
+        }
+        self.shared.config.sysroot.host(path, follow)
+    }
+
+    /// Whether a path is `/proc/self/exe`, by any of its names.
+    fn names_own_exe(&self, path: &[u8]) -> bool {
+        self.own_proc_file(path) == Some(b"exe")
+    }
+
+    /// The name below `/proc/self` of a path there.
+    pub(crate) fn own_proc_file<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
+        let rest = path.strip_prefix(b"/proc/")?;
+        let slash = rest.iter().position(|b| *b == b'/')?;
+        let (who, name) = (&rest[..slash], &rest[slash + 1..]);
+        let is_own = [&b"self"[..], b"thread-self"].contains(&who)
+            || who == self.ids.pid.to_string().as_bytes();
+        is_own.then_some(name)
+    }
+}

@@ -1,0 +1,49 @@
+//! Reads and writes of several buffers.
+
+use axperf::Bus;
+
+use super::{Result, is_guest};
+use crate::errno::Errno;
+use crate::thread::Thread;
+
+/// The kernel's UIO_MAXIOV.
+const MAX: u64 = 1024;
+
+/// The guest's `struct iovec`s, each checked to be the guest's memory. The layout is the host's.
+pub(super) fn buffers(t: &Thread, addr: u64, count: u64) -> Result<Vec<[u64; 2]>> {
+    if count > MAX {
+        return Err(Errno(libc::EINVAL));
+    }
+    let mut bytes = vec![0; count as usize * 16];
+    t.shared.space.read(addr, &mut bytes)?;
+    let quad = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes"));
+    let list: Vec<[u64; 2]> =
+        bytes.chunks_exact(16).map(|b| [quad(&b[..8]), quad(&b[8..])]).collect();
+    for [base, len] in &list {
+        is_guest(*base, *len)?;
+    }
+    Ok(list)
+}
+
+fn transfer(t: &Thread, number: i64, a: &[u64; 6], offset: [u64; 2]) -> Result {
+    let list = buffers(t, a[1], a[2])?;
+    let args = [a[0], list.as_ptr() as u64, a[2], offset[0], offset[1], 0];
+    Ok(t.block(number, &args)?.into())
+}
+
+pub(super) fn readv(t: &mut Thread, a: &[u64; 6]) -> Result {
+    transfer(t, libc::SYS_readv, a, [0, 0])
+}
+
+pub(super) fn writev(t: &mut Thread, a: &[u64; 6]) -> Result {
+    transfer(t, libc::SYS_writev, a, [0, 0])
+}
+
+/// On 64-bit systems the low half of the offset is all of it.
+pub(super) fn preadv(t: &mut Thread, a: &[u64; 6]) -> Result {
+    transfer(t, libc::SYS_preadv, a, [a[3], 0])
+}
+
+pub(super) fn pwritev(t: &mut Thread, a: &[u64; 6]) -> Result {
+    transfer(t, libc::SYS_pwritev, a, [a[3], 0])
+}

@@ -1,0 +1,228 @@
+//! A guest thread: a machine, what the kernel keeps for a thread, and the loop that runs it.
+
+use std::sync::Arc;
+
+use axperf::{Exit, Machine, Reg, UNLIMITED};
+
+use crate::errno::Errno;
+use crate::futex;
+use crate::ieee;
+use crate::load::Program;
+use crate::mm::Space;
+use crate::observer::Ids;
+use crate::process::{Error, ExitStatus, Frozen, Running, Shared};
+use crate::signal::host::{self, Mailbox, Registration};
+use crate::signal::{AltStack, Info};
+use crate::signo::SigSet;
+use crate::syscall;
+
+/// The CPU of a guest thread.
+pub type Cpu = Machine<Arc<Space>>;
+
+/// CALL_PAL callsys.
+const CALLSYS: u32 = 0x83;
+
+/// Why a thread runs no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It exited: the status counts if it was the last.
+    Thread(i32),
+    /// The process ends.
+    Process(ExitStatus),
+    /// Another thread ends the process, or executes a program.
+    Stopped,
+}
+
+/// A guest thread.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub cpu: Cpu,
+    pub shared: Arc<Shared>,
+    pub ids: Ids,
+    pub mailbox: Arc<Mailbox>,
+    /// Set while the thread is on its host thread.
+    registration: Option<Registration>,
+    /// Signals that are blocked.
+    pub mask: SigSet,
+    /// Signals that came though they are blocked: the host never blocks SIGSEGV and SIGBUS.
+    pub held: Vec<Info>,
+    pub stack: AltStack,
+    /// Where to store 0 and wake when the thread exits; 0 for nowhere.
+    pub clear_tid: u64,
+    /// Head of the list of robust futexes that it holds, or 0.
+    pub robust_list: u64,
+    /// IEEE software control word.
+    pub ieee: u64,
+    /// UAC_ bits: what to do about unaligned accesses.
+    pub unaligned: u32,
+    /// An interrupted system call, which a signal may have made again.
+    pub restart: Option<syscall::Restart>,
+    pub end: Option<End>,
+    /// Writing the child's exec or exit lets a parent that vforked go on.
+    pub vfork_done: Option<std::os::fd::OwnedFd>,
+}
+
+impl Thread {
+    /// The first thread of a process, on the calling host thread, without a program.
+    pub fn first(shared: &Arc<Shared>) -> Result<Thread, Error> {
+        let mask = SigSet::from_host(host::host_mask(None)).without(SigSet::UNBLOCKABLE);
+        let mut thread = Thread::new(shared, mask)?;
+        thread.arrive();
+        Ok(thread)
+    }
+
+    /// A thread that isn't on a host thread yet.
+    pub fn new(shared: &Arc<Shared>, mask: SigSet) -> Result<Thread, Error> {
+        let cpu = Machine::new(&shared.engine, Arc::clone(&shared.space))?;
+        let mailbox = Arc::new(Mailbox::new(cpu.kick()));
+        Ok(Thread {
+            cpu,
+            shared: Arc::clone(shared),
+            ids: Ids { pid: 0, tid: 0 },
+            mailbox,
+            registration: None,
+            mask,
+            held: Vec::new(),
+            stack: AltStack::NONE,
+            clear_tid: 0,
+            robust_list: 0,
+            ieee: 0,
+            unaligned: 0,
+            restart: None,
+            end: None,
+            vfork_done: None,
+        })
+    }
+
+    /// Makes this the thread of the calling host thread; false if the process is ending.
+    pub fn arrive(&mut self) -> bool {
+        // SAFETY: no pointers.
+        let tid = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+        self.ids = Ids { pid: std::process::id() as i32, tid };
+        host::block_all();
+        self.registration = Some(self.mailbox.register());
+        self.shared.enter(tid, &self.mailbox)
+    }
+
+    /// Maps a program and goes to its start; the address space is empty.
+    pub fn start_program(&mut self, program: &Program) -> Result<(), Errno> {
+        let start = program.map(&self.shared.space, self.shared.limits.stack())?;
+        for &reg in Reg::ALL {
+            self.cpu.set_reg(reg, 0);
+        }
+        self.cpu.set_reg(Reg::Pc, start.pc);
+        self.cpu.set_reg(Reg::Sp, start.sp);
+        self.cpu.set_reg(Reg::Fpcr, ieee::INITIAL_FPCR);
+        self.cpu.clear_reservation();
+        self.ieee = 0;
+        self.unaligned = 0;
+        self.stack = AltStack::NONE;
+        self.clear_tid = 0;
+        self.robust_list = 0;
+        self.restart = None;
+        let mut name = program.comm().to_vec();
+        name.push(0);
+        // SAFETY: a string with its NUL.
+        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        *self.shared.running.write().unwrap_or_else(|e| e.into_inner()) = Running {
+            path: program.path.clone(),
+            host_path: program.host_path.clone(),
+            auxv: start.auxv,
+            args: start.args,
+        };
+        self.shared.observe(|o| o.comm(self.ids, program.comm(), true));
+        let maps: Vec<_> = self.shared.space.table().iter().cloned().collect();
+        for vma in &maps {
+            self.shared.observe_map(self.ids, vma);
+        }
+        self.shared.engine.set_precise_faults(false);
+        self.update_async();
+        Ok(())
+    }
+
+    /// Replaces the program that runs, with no other thread left.
+    pub fn take_over(&mut self, program: Program) {
+        self.shared.descriptors.close_on_exec();
+        self.shared.space.clear();
+        let actions = {
+            let mut actions = self.shared.actions();
+            actions.reset();
+            crate::signo::Signal::all().map(|s| (s, actions.get(s))).collect::<Vec<_>>()
+        };
+        for (signal, action) in actions {
+            self.shared.tell_host(signal, action);
+        }
+        self.end = None;
+        self.vfork_done = None;
+        if let Err(e) = self.start_program(&program) {
+            // There is no program to go back to.
+            self.shared.log.say(format_args!(
+                "{}: can't be mapped: {e}",
+                String::from_utf8_lossy(&program.path)
+            ));
+            self.end = Some(End::Process(ExitStatus::Signal(crate::signo::Signal::KILL)));
+        }
+    }
+
+    /// Whether kicks can come, so that translated code must look for them.
+    pub fn update_async(&mut self) {
+        let shared = &self.shared;
+        let on = shared.is_threaded() || shared.catches_fatal() || shared.actions().any_handler();
+        self.cpu.set_async(on);
+    }
+
+    /// Runs the thread until it ends. Signals are as the guest's mask has them meanwhile, and all
+    /// blocked afterwards.
+    pub fn run(&mut self) -> End {
+        self.shared.observe(|o| o.thread_start(self.ids, &mut self.cpu));
+        host::set_mask(&self.mailbox, self.mask);
+        let end = loop {
+            if self.mailbox.take_attention() && self.shared.is_ending() {
+                break End::Stopped;
+            }
+            self.deliver_signals();
+            if let Some(end) = self.end.take() {
+                break end;
+            }
+            match self.cpu.run(UNLIMITED) {
+                Exit::Pal { function: CALLSYS } => syscall::call(self),
+                Exit::Interrupted | Exit::Fuel => {}
+                Exit::Watermark => {
+                    let shared = Arc::clone(&self.shared);
+                    shared.observe(|o| o.watermark(self.ids, &mut self.cpu));
+                }
+                exit => self.trap(&exit),
+            }
+        };
+        host::block_all();
+        end
+    }
+
+    /// In a forked child: this is its one thread.
+    pub fn become_child(&mut self, frozen: Frozen<'_>) {
+        // SAFETY: no pointers.
+        let tid = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+        self.ids = Ids { pid: std::process::id() as i32, tid };
+        self.held.clear();
+        self.vfork_done = None;
+        self.shared.become_child(frozen, tid, &self.mailbox);
+    }
+
+    /// Does what the kernel does when a thread exits, while others may go on.
+    pub fn retire(&mut self) {
+        futex::release_robust_list(self);
+        let clear = std::mem::take(&mut self.clear_tid);
+        if clear != 0 && self.shared.space.write_u32(clear, 0).is_ok() {
+            futex::wake(clear, 1);
+        }
+    }
+
+    /// The thread is gone; the last of its process if `process` says so.
+    pub fn finish(&mut self, process: bool) {
+        let shared = Arc::clone(&self.shared);
+        shared.observe(|o| o.thread_exit(self.ids, &mut self.cpu, process));
+        self.vfork_done = None;
+        self.registration = None;
+        shared.leave(self.ids.tid);
+    }
+}
