@@ -36,9 +36,12 @@ pub(crate) enum Need {
 }
 
 /// Base register and displacement of an instruction that accesses memory off them, and the
-/// alignment that it wants (1 for LDQ_U and STQ_U).
+/// alignment that it wants (1 for LDQ_U and STQ_U). A prefetch accesses nothing.
 pub(crate) fn access(insn: &Insn) -> Option<(u8, i32, u8)> {
     use axperf_isa::Op;
+    if matches!(insn.desc().shape, Shape::Load | Shape::FLoad) && insn.ra == 31 {
+        return None;
+    }
     let width = match insn.op {
         Op::ldbu | Op::stb | Op::ldq_u | Op::stq_u => 1,
         Op::ldwu | Op::stw => 2,

@@ -11,7 +11,9 @@ use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Reg, Sem, word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I8X16, I16, I32, I64, I64X2};
-use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, ValueDef};
+use cranelift_codegen::ir::{
+    Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, ValueDef,
+};
 
 use crate::checks::Need;
 use crate::translate::Tx;
@@ -21,6 +23,9 @@ use crate::variant::Shape;
 const LIMIT: u64 = 1 << 42;
 /// Bits of an address within a page of the soft TLB.
 const PAGE_BITS: i64 = 13;
+/// The least normal numbers of both formats, as register images.
+const LEAST_S: u64 = (1023 - 126) << 52;
+const LEAST_T: u64 = 1 << 52;
 
 fn integer(width: Width) -> Type {
     match width {
@@ -39,9 +44,7 @@ impl Tx<'_> {
     fn constant(&self, v: Value) -> Option<u64> {
         let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(v) else { return None };
         match self.b.func.dfg.insts[inst] {
-            cranelift_codegen::ir::InstructionData::UnaryImm { imm, .. } => {
-                Some(i64::from(imm) as u64)
-            }
+            InstructionData::UnaryImm { imm, .. } => Some(i64::from(imm) as u64),
             _ => None,
         }
     }
@@ -92,6 +95,22 @@ impl Tx<'_> {
         }
     }
 
+    /// A register image as an S_floating operand; leaves if it is none, or a denormal one.
+    fn single(&mut self, a: Value) -> Value {
+        if let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(a)
+            && let InstructionData::Unary { opcode: Opcode::Fpromote, arg } =
+                self.b.func.dfg.insts[inst]
+        {
+            return arg;
+        }
+        self.bail_if_tiny(a, LEAST_S);
+        let single = self.b.ins().fdemote(F32, a);
+        let image = self.b.ins().fpromote(F64, single);
+        let other = self.b.ins().fcmp(FloatCC::NotEqual, image, a);
+        self.bail_if(other);
+        single
+    }
+
     /// Leaves unless the value is below [`LIMIT`] and has these low bits clear.
     fn check(&mut self, value: Value, low: u64) {
         let bad = self.b.ins().band_imm_s(value, (!(LIMIT - 1) | low) as i64);
@@ -128,11 +147,17 @@ impl Tx<'_> {
 
     /// Leaves if the value (a register image) is denormal.
     fn bail_if_denormal(&mut self, a: Value) {
+        self.bail_if_tiny(a, LEAST_T);
+    }
+
+    /// Leaves if the value (a register image) isn't zero, but smaller than this.
+    fn bail_if_tiny(&mut self, a: Value, least: u64) {
         let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), a);
         let shifted = self.b.ins().ishl_imm_u(bits, 1);
         let less = self.b.ins().iadd_imm_s(shifted, -1);
-        let denormal = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 53) - 1);
-        self.bail_if(denormal);
+        let below = (2 * least - 1) as i64;
+        let tiny = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, below);
+        self.bail_if(tiny);
     }
 
     fn bail_if_denormal32(&mut self, a: Value) {
@@ -431,7 +456,7 @@ impl Sem for Tx<'_> {
             return Err(());
         }
         let unary = op == FpOp::Sqrt;
-        if !q.software || format == FpFormat::S {
+        if !q.software && format == FpFormat::T {
             if !unary {
                 self.bail_if_denormal(a);
             }
@@ -452,8 +477,8 @@ impl Sem for Tx<'_> {
                 Ok(if chopped { self.chop(op, a, b, r) } else { r })
             }
             FpFormat::S => {
-                let y = self.b.ins().fdemote(F32, b);
-                let x = if unary { y } else { self.b.ins().fdemote(F32, a) };
+                let y = self.single(b);
+                let x = if unary { y } else { self.single(a) };
                 let r = self.fp_op(op, x, y);
                 if q.software {
                     self.bail_if_unordered(r, r);
@@ -526,13 +551,11 @@ impl Sem for Tx<'_> {
                 Ok(self.from_bits(image))
             }
             FpConversion::StoT => {
-                self.bail_if_denormal(b);
-                if q.software {
-                    self.bail_if_unordered(b, b);
-                } else {
+                let single = self.single(b);
+                if !q.software {
                     self.bail_if_special(b);
                 }
-                Ok(b)
+                Ok(self.b.ins().fpromote(F64, single))
             }
             FpConversion::TtoS => {
                 if !self.nearest(q) {

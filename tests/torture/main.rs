@@ -1,0 +1,10 @@
+//! What tries to break the engines: random programs, hostile code, threads, code that changes.
+//!
+//! The engines are compared with each other at every stop, and with qemu-alpha where a program ends.
+//! `AXPERF_TORTURE=20` runs twenty times as many random cases as `cargo test` does by itself.
+
+mod buses;
+mod generate;
+mod random;
+mod rng;
+mod trace;

@@ -1,0 +1,148 @@
+//! Random programs on both engines: all that can be seen at every stop is the same.
+
+use axperf::{Config, Engine, EngineKind, Exit, FlatMemory, Machine, UNLIMITED};
+
+use crate::buses::{Arena, Identity, LEN, Paged};
+use crate::generate::{Recipe, program};
+use crate::trace::{END, Limits, compare, prepare, trace};
+
+/// How often a random test is repeated: `many` times what it is in `cargo test`.
+pub fn cases(n: u64) -> std::ops::Range<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    match number("AXPERF_TORTURE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..n * number("AXPERF_TORTURE").unwrap_or(1),
+    }
+}
+
+/// One way to run translated code.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    hot: u32,
+    region_blocks: usize,
+    statistics: bool,
+    asynchronous: bool,
+    fault_regs: bool,
+}
+
+const PLAIN: Way = Way {
+    hot: 1,
+    region_blocks: usize::MAX,
+    statistics: false,
+    asynchronous: false,
+    fault_regs: true,
+};
+
+fn config(kind: EngineKind, way: Way) -> Config {
+    let mut c = Config::new();
+    c.engine(kind).hot(way.hot).region_blocks(way.region_blocks);
+    c.statistics(way.statistics).fault_regs(way.fault_regs);
+    c
+}
+
+/// Runs a program in each way and compares it with the interpreter. True if translated code ran.
+fn check<B: Arena>(
+    seed: u64,
+    recipe: Recipe,
+    steps: &[u64],
+    ways: &[Way],
+    bus: impl Fn() -> B,
+) -> bool {
+    let words = program(seed, recipe);
+    // Machines that run the same code share what is translated of it.
+    let engine = |way: &Way| Engine::new(&config(EngineKind::Jit, *way)).unwrap();
+    let engines: Vec<Engine> = ways.iter().map(engine).collect();
+    let interp = Engine::new(&config(EngineKind::Interp, PLAIN)).unwrap();
+    let interpret = |step| {
+        let mut m = Machine::new(&interp, bus()).unwrap();
+        prepare(&mut m, &words, seed);
+        (trace(&mut m, Limits { step, stops: 400 }), m.bus().origin())
+    };
+    for &step in steps {
+        let limits = Limits { step, stops: 400 };
+        // A wild store to the stack may make a program that never ends.
+        if step == UNLIMITED && interpret(100_000).0.iter().any(|s| s.exit == Exit::Fuel) {
+            continue;
+        }
+        let (want, origin) = interpret(step);
+        for (way, engine) in ways.iter().zip(&engines) {
+            let mut m = Machine::new(engine, bus()).unwrap();
+            m.set_async(way.asynchronous);
+            prepare(&mut m, &words, seed);
+            let got = trace(&mut m, limits);
+            let name = format!("seed {seed}, step {step}, {way:?}");
+            compare(&want, &got, &words, origin, way.fault_regs, &name);
+        }
+    }
+    engines.iter().all(|e| e.stats().translations > 0)
+}
+
+const RECIPE: Recipe = Recipe { size: 160, wild: 15, stops: 10, counter: false, no_nans: false };
+
+/// Splits of the fuel: short ones stop inside regions, long ones leave them alone.
+fn steps(seed: u64) -> [u64; 2] {
+    [[3, 11, 29, 67, 131][seed as usize % 5], 5000]
+}
+
+fn counted(seed: u64) -> [Way; 2] {
+    let statistics = seed.is_multiple_of(3);
+    let region_blocks = 1 + seed as usize % 3;
+    [Way { statistics, ..PLAIN }, Way { region_blocks, hot: 2, ..PLAIN }]
+}
+
+/// Ways without a count: none polls, or a flag is polled.
+const UNCOUNTED: [Way; 2] = [PLAIN, Way { asynchronous: true, region_blocks: 2, ..PLAIN }];
+
+#[test]
+fn flat() {
+    let mut translated = 0;
+    for seed in cases(10) {
+        let recipe = Recipe { counter: true, ..RECIPE };
+        let bus = || FlatMemory::new(LEN as usize);
+        translated += u64::from(check(seed, recipe, &steps(seed), &counted(seed), bus));
+        check(seed, RECIPE, &[UNLIMITED], &UNCOUNTED, bus);
+    }
+    assert!(translated > 0);
+}
+
+#[test]
+fn paged() {
+    let mut translated = 0;
+    for seed in cases(6) {
+        let recipe = Recipe { counter: true, ..RECIPE };
+        for pages in [true, false] {
+            let bus = || Paged::new(pages);
+            translated += u64::from(check(seed, recipe, &steps(seed), &counted(seed), bus));
+            check(seed, RECIPE, &[UNLIMITED], &UNCOUNTED, bus);
+        }
+    }
+    assert!(translated > 0);
+}
+
+/// Host memory: with registers exact at faults, and up to the first fault without.
+#[test]
+fn identity() {
+    for seed in cases(6) {
+        let origin = Identity::origin();
+        let bus = || Identity::new(origin);
+        let loose = Way { fault_regs: false, ..PLAIN };
+        let [a, b] = counted(seed);
+        let ways = [a, b, loose, Way { fault_regs: false, ..b }];
+        let recipe = Recipe { counter: true, ..RECIPE };
+        check(seed, recipe, &steps(seed), &ways, bus);
+        check(seed, RECIPE, &[UNLIMITED], &[UNCOUNTED[0], UNCOUNTED[1], loose], bus);
+    }
+}
+
+/// Without wild addresses and stops, programs end.
+#[test]
+fn programs_end() {
+    for seed in cases(20) {
+        let recipe = Recipe { wild: 0, stops: 0, ..RECIPE };
+        let engine = Engine::new(&config(EngineKind::Interp, PLAIN)).unwrap();
+        let mut m = Machine::new(&engine, FlatMemory::new(LEN as usize)).unwrap();
+        prepare(&mut m, &program(seed, recipe), seed);
+        let stops = trace(&mut m, Limits { step: 1_000_000, stops: 20_000 });
+        assert_eq!(stops.last().unwrap().exit, END, "seed {seed}");
+    }
+}
