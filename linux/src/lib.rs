@@ -38,6 +38,7 @@ mod termios;
 mod thread;
 mod trap;
 mod unaligned;
+mod vfork;
 
 pub use config::{Config, DEBIAN_SYSROOT};
 pub use descriptors::lift;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use axperf::Bus;
 
+use crate::descriptors::lift;
 use crate::elf::{ElfError, Image, Segment};
 use crate::errno::Errno;
 use crate::layout::{DYN_BASE, PAGE, STACK_TOP, page_down, page_up};
@@ -291,10 +292,15 @@ fn align_up(addr: u64, align: u64) -> u64 {
     addr.checked_next_multiple_of(align.max(PAGE)).unwrap_or(addr)
 }
 
+/// Opens a file where the guest doesn't see it.
+fn open_lifted(host_path: &[u8]) -> std::io::Result<File> {
+    let file = File::open(Path::new(OsStr::from_bytes(host_path)))?;
+    Ok(lift(file.into())?.into())
+}
+
 /// Opens a file that is to be executed.
 fn open(host_path: &[u8]) -> Result<File, LoadFailure> {
-    let file = File::open(Path::new(OsStr::from_bytes(host_path)))
-        .map_err(|e| LoadFailure::Open(e.into()))?;
+    let file = open_lifted(host_path).map_err(|e| LoadFailure::Open(e.into()))?;
     let meta = file.metadata().map_err(|e| LoadFailure::Open(e.into()))?;
     if !meta.is_file() {
         return Err(LoadFailure::NotAFile);
@@ -313,8 +319,7 @@ fn open(host_path: &[u8]) -> Result<File, LoadFailure> {
 fn open_interpreter(sysroot: &Sysroot, path: &[u8]) -> Result<Binary, LoadFailure> {
     let host_path = sysroot.host(path, true);
     let shown = || String::from_utf8_lossy(path).into_owned();
-    let file = File::open(Path::new(OsStr::from_bytes(&host_path)))
-        .map_err(|_| LoadFailure::NoInterpreter(shown()))?;
+    let file = open_lifted(&host_path).map_err(|_| LoadFailure::NoInterpreter(shown()))?;
     let image = Image::read(&file).map_err(|e| LoadFailure::BadInterpreter(shown(), e))?;
     Ok(Binary { file, image })
 }

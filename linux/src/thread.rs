@@ -15,6 +15,7 @@ use crate::signal::host::{self, Mailbox, Registration};
 use crate::signal::{AltStack, Info};
 use crate::signo::SigSet;
 use crate::syscall;
+use crate::vfork;
 
 /// The CPU of a guest thread.
 pub type Cpu = Machine<Arc<Space>>;
@@ -58,8 +59,8 @@ pub(crate) struct Thread {
     /// An interrupted system call, which a signal may have made again.
     pub restart: Option<syscall::Restart>,
     pub end: Option<End>,
-    /// Writing the child's exec or exit lets a parent that vforked go on.
-    pub vfork_done: Option<std::os::fd::OwnedFd>,
+    /// A parent that waits until this one executes a program or exits.
+    pub vfork: Option<vfork::Child>,
 }
 
 impl Thread {
@@ -90,7 +91,7 @@ impl Thread {
             unaligned: 0,
             restart: None,
             end: None,
-            vfork_done: None,
+            vfork: None,
         })
     }
 
@@ -142,6 +143,7 @@ impl Thread {
 
     /// Replaces the program that runs, with no other thread left.
     pub fn take_over(&mut self, program: Program) {
+        self.end_vfork();
         self.shared.descriptors.close_on_exec();
         self.shared.space.clear();
         let actions = {
@@ -153,7 +155,6 @@ impl Thread {
             self.shared.tell_host(signal, action);
         }
         self.end = None;
-        self.vfork_done = None;
         if let Err(e) = self.start_program(&program) {
             // There is no program to go back to.
             self.shared.log.say(format_args!(
@@ -161,6 +162,13 @@ impl Thread {
                 String::from_utf8_lossy(&program.path)
             ));
             self.end = Some(End::Process(ExitStatus::Signal(crate::signo::Signal::KILL)));
+        }
+    }
+
+    /// Lets a parent that vforked go on.
+    fn end_vfork(&mut self) {
+        if let Some(child) = self.vfork.take() {
+            child.done(&self.shared.space);
         }
     }
 
@@ -204,7 +212,7 @@ impl Thread {
         let tid = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
         self.ids = Ids { pid: std::process::id() as i32, tid };
         self.held.clear();
-        self.vfork_done = None;
+        self.vfork = None;
         self.shared.become_child(frozen, tid, &self.mailbox);
     }
 
@@ -221,7 +229,7 @@ impl Thread {
     pub fn finish(&mut self, process: bool) {
         let shared = Arc::clone(&self.shared);
         shared.observe(|o| o.thread_exit(self.ids, &mut self.cpu, process));
-        self.vfork_done = None;
+        self.end_vfork();
         self.registration = None;
         shared.leave(self.ids.tid);
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axperf::{Access, Exit, FaultKind, Reg, isa};
+use axperf::{Exit, FaultKind, Reg, isa};
 
 use crate::layout::TASK_SIZE;
 use crate::process::ExitStatus;
@@ -32,19 +32,19 @@ impl Thread {
     /// Handles an exit of the machine that isn't a system call.
     pub(crate) fn trap(&mut self, exit: &Exit) {
         match *exit {
-            Exit::Fault { addr, kind, access, .. } => self.fault(addr, access, kind),
+            Exit::Fault { addr, kind, .. } => self.fault(addr, kind),
             Exit::Unaligned { pc, addr, word } => self.unaligned_access(pc, addr, word),
             Exit::Arith { pc, summary, .. } => {
                 self.post(Info::fault(Signal::FPE, ieee::trap_code(summary), pc, 0));
             }
             Exit::Pal { function } => self.pal(function),
-            Exit::Illegal { pc, word } => self.illegal(pc, word),
+            Exit::Illegal { pc, .. } => self.illegal(pc),
             Exit::Unsupported { pc, word } => {
                 self.shared.log.say(format_args!(
                     "instruction at {pc:#x} isn't implemented: {}",
                     isa::disasm(word, pc)
                 ));
-                self.illegal(pc, word);
+                self.illegal(pc);
             }
             Exit::Breakpoint { pc } => {
                 self.force(Info::fault(Signal::TRAP, code::BREAKPOINT, pc, 0));
@@ -57,27 +57,16 @@ impl Thread {
         }
     }
 
-    fn fault(&mut self, addr: u64, access: Access, kind: FaultKind) {
+    fn fault(&mut self, addr: u64, kind: FaultKind) {
         let info = match kind {
             FaultKind::NoObject => Info::fault(Signal::BUS, code::NO_OBJECT, addr, 0),
             FaultKind::Protected => Info::fault(Signal::SEGV, code::NOT_ALLOWED, addr, 0),
             _ => Info::fault(Signal::SEGV, code::NOT_MAPPED, addr, 0),
         };
-        self.shared.log.say(format_args!(
-            "{}: {} at {addr:#x}, pc {:#x}",
-            info.signal,
-            match access {
-                Access::Read => "read",
-                Access::Write => "write",
-                Access::Execute => "execute",
-            },
-            self.cpu.reg(Reg::Pc)
-        ));
         self.force(info);
     }
 
-    fn illegal(&mut self, pc: u64, word: u32) {
-        self.shared.log.say(format_args!("{}: instruction {word:#010x} at {pc:#x}", Signal::ILL));
+    fn illegal(&mut self, pc: u64) {
         // The 21264 reports the next instruction, and the kernel passes that on.
         let next = pc.wrapping_add(4);
         self.cpu.set_reg(Reg::Pc, next);
@@ -94,7 +83,7 @@ impl Thread {
                 let (signal, code) = gentrap(reason as i64);
                 self.post(Info::fault(signal, code, pc, reason as u32));
             }
-            _ => self.illegal(pc.wrapping_sub(4), function),
+            _ => self.illegal(pc.wrapping_sub(4)),
         }
     }
 
@@ -129,10 +118,16 @@ impl Thread {
         let blocked = self.mask.has(info.signal);
         let handled = self.shared.actions().get(info.signal).handler > crate::signal::SIG_IGN;
         if blocked || !handled {
-            self.end = Some(End::Process(ExitStatus::Signal(info.signal)));
+            self.die(&info);
         } else {
             self.deliver(info);
         }
+    }
+
+    /// The signal ends the process.
+    fn die(&mut self, info: &Info) {
+        self.shared.log.say(format_args!("{info} at pc {:#x}", self.cpu.reg(Reg::Pc)));
+        self.end = Some(End::Process(ExitStatus::Signal(info.signal)));
     }
 
     /// A signal that the thread caused; it waits if it is blocked.
@@ -140,7 +135,7 @@ impl Thread {
         if !self.mask.has(info.signal) {
             return self.deliver(info);
         }
-        if [Signal::SEGV, Signal::BUS].contains(&info.signal) {
+        if host::is_never_blocked(info.signal) {
             self.held.push(info);
             return;
         }
@@ -168,7 +163,8 @@ impl Thread {
                     None => break,
                 },
             };
-            if self.mask.has(info.signal) {
+            // What else is blocked has come through the temporary mask of a call.
+            if self.mask.has(info.signal) && host::is_never_blocked(info.signal) {
                 self.held.push(info);
             } else {
                 self.deliver(info);
@@ -189,9 +185,7 @@ impl Thread {
         let disposal = self.shared.actions().dispose(signal);
         match disposal {
             Disposal::Ignore => {}
-            Disposal::Terminate => {
-                self.end = Some(End::Process(ExitStatus::Signal(signal)));
-            }
+            Disposal::Terminate => self.die(&info),
             Disposal::Stop => {
                 // SAFETY: no pointers.
                 unsafe { libc::kill(self.ids.pid, libc::SIGSTOP) };
@@ -210,7 +204,7 @@ impl Thread {
                 if entered.is_err() {
                     // No stack to run the handler on.
                     if signal == Signal::SEGV {
-                        self.end = Some(End::Process(ExitStatus::Signal(signal)));
+                        self.die(&info);
                     } else {
                         self.force(Info::sent(Signal::SEGV));
                     }

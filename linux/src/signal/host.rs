@@ -306,6 +306,12 @@ pub fn host_mask(new: Option<u64>) -> u64 {
 /// The host's signals that are never blocked: those of faults, and ours.
 const NEVER: u64 = 1 << (libc::SIGSEGV - 1) | 1 << (libc::SIGBUS - 1) | 1 << (STOP - 1);
 
+/// Whether the host delivers a signal though the guest blocks it.
+#[must_use]
+pub fn is_never_blocked(signal: Signal) -> bool {
+    NEVER & 1 << (signal.host() - 1) != 0
+}
+
 /// Blocks every signal that can be; returns the mask before.
 pub fn block_all() -> u64 {
     host_mask(Some(!NEVER))

@@ -152,6 +152,8 @@ pub struct Info {
 
 const SI_SIGNO: usize = 0;
 const SI_CODE: usize = 8;
+/// `si_code` of a signal from the kernel that has no more to say.
+const SI_KERNEL: i32 = 0x80;
 const SI_ADDR: usize = 16;
 const SI_TRAPNO: usize = 24;
 const SI_STATUS: usize = 24;
@@ -198,6 +200,17 @@ impl Info {
         let mut bytes = self.bytes;
         bytes.put_i32(SI_SIGNO, self.signal.host());
         bytes
+    }
+}
+
+impl std::fmt::Display for Info {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let code = self.bytes.i32(SI_CODE);
+        if code > 0 && code != SI_KERNEL {
+            write!(f, "{} (code {code}, address {:#x})", self.signal, self.bytes.u64(SI_ADDR))
+        } else {
+            write!(f, "{}", self.signal)
+        }
     }
 }
 

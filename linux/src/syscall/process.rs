@@ -1,13 +1,11 @@
 //! Processes and threads: making, replacing, waiting for, ending; ids and limits.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, mpsc};
 
 use axperf::Reg;
 
 use super::{DONE, Result, Ret, is_guest, now, time};
 use crate::bytes::Bytes;
-use crate::descriptors;
 use crate::errno::Errno;
 use crate::limits::{self, Limit, Resource};
 use crate::load::Program;
@@ -16,6 +14,7 @@ use crate::process::{ExitStatus, live};
 use crate::signal::host;
 use crate::signo::Signal;
 use crate::thread::{End, Thread};
+use crate::vfork;
 
 pub(super) fn exit(t: &mut Thread, a: &[u64; 6]) -> Result {
     t.end = Some(End::Thread(a[0] as i32 & 0xff));
@@ -167,11 +166,14 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         return unsupported(t, flags);
     }
     let regs = child_regs(t, flags, a);
-    let wait = if flags & flag::VFORK != 0 { Some(private_pipe()?) } else { None };
+    let sp = t.cpu.reg(Reg::Sp);
+    let wait =
+        if flags & flag::VFORK != 0 { Some(vfork::prepare(&t.shared.space, sp)?) } else { None };
     let parent = t.ids;
     let shared = Arc::clone(&t.shared);
     let mask = host::block_all();
     let pid = {
+        let engine = shared.engine.prepare_fork();
         let frozen = shared.freeze();
         let space = shared.space.freeze();
         // SAFETY: the locks that a child could find held are held by this thread, which lives on
@@ -180,6 +182,10 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         drop(space);
         if pid == 0 {
             t.become_child(frozen);
+            if let Err(e) = engine.in_child() {
+                shared.log.say(format_args!("fork: {e}"));
+                host::die_by(Signal::KILL);
+            }
         }
         pid
     };
@@ -189,10 +195,7 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         return Err(e);
     }
     if pid == 0 {
-        if let Some((read, write)) = wait {
-            drop(read);
-            t.vfork_done = Some(write);
-        }
+        t.vfork = wait.map(|(_, child)| child);
         t.cpu.set_regs(&regs);
         if flags & flag::CHILD_SETTID != 0 {
             let _ = shared.space.write_u32(a[3], t.ids.tid as u32);
@@ -207,37 +210,12 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         let _ = shared.space.write_u32(a[2], pid as u32);
     }
     shared.observe(|o| o.fork(parent, Ids { pid, tid: pid }));
-    if let Some((read, write)) = wait {
-        drop(write);
-        wait_for_end(t, &read);
+    if let Some((parent, child)) = wait {
+        drop(child);
+        parent.wait(&shared.space, || shared.is_ending());
     }
     t.cpu.set_reg(Reg::R20, 0);
     Ok((pid as u64).into())
-}
-
-/// A pipe that the guest doesn't see.
-fn private_pipe() -> Result<(OwnedFd, OwnedFd)> {
-    let mut both = [0i32; 2];
-    // SAFETY: two descriptors fit; they are ours.
-    let (read, write) = unsafe {
-        if libc::pipe2(both.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-            return Err(Errno::last());
-        }
-        (OwnedFd::from_raw_fd(both[0]), OwnedFd::from_raw_fd(both[1]))
-    };
-    Ok((descriptors::lift(read)?, descriptors::lift(write)?))
-}
-
-/// Waits until a child that vforked has called exec or has ended: the pipe's other end is closed.
-fn wait_for_end(t: &Thread, read: &OwnedFd) {
-    let mut byte = 0u8;
-    let args = [read.as_raw_fd() as u64, &raw mut byte as u64, 1, 0, 0, 0];
-    // Signals wait, but not the end of the process.
-    while now(libc::SYS_read, &args) == Err(Errno(libc::EINTR)) {
-        if t.shared.is_ending() {
-            break;
-        }
-    }
 }
 
 pub(super) fn execve(t: &mut Thread, a: &[u64; 6]) -> Result {

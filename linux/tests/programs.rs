@@ -1,0 +1,302 @@
+//! Whole programs: what they print and how they end. The oracle is the same source compiled for
+//! this machine; for what is Alpha's alone, what the test says.
+
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use support::{SYSROOT, TempDir, have, have_file, run};
+
+/// Programs whose results are not right yet: the exception flags of IEEE arithmetic.
+const NOT_YET: &[&str] = &["ieee"];
+
+/// Both engines: options of the runner.
+const ENGINES: &[&[&str]] = &[&["-i"], &[]];
+
+fn tools() -> bool {
+    ["cc", "c++", "alpha-linux-gnu-gcc", "alpha-linux-gnu-g++"].into_iter().all(have)
+        && have_file(SYSROOT)
+}
+
+/// The runner, which cargo builds with the tests.
+fn runner() -> PathBuf {
+    let test = std::env::current_exe().expect("this test's path");
+    let profile = test.parent().and_then(Path::parent).expect("target/PROFILE/deps");
+    profile.join("examples/alpha-run")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn str_of(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are text")
+}
+
+/// A source file: of this crate's own, or of the programs that the workspace's crates share.
+fn source(name: &str) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = here.join("tests/programs").join(name);
+    if own.exists() { own } else { here.join("../tests/programs").join(name) }
+}
+
+/// Compiles for this machine.
+fn native(source: &Path, out: &Path) {
+    compile(source, out, ["cc", "c++"], &["-O2", "-ffp-contract=off"]);
+}
+
+/// Compiles for Alpha, with the flags that the source asks for and more.
+fn alpha(source: &Path, out: &Path, more: &[&str]) {
+    let code = fs::read_to_string(source).expect("the source");
+    let asked = code.split_once("alpha-flags:").and_then(|(_, rest)| rest.lines().next());
+    let mut flags: Vec<&str> =
+        asked.unwrap_or("").trim_end_matches("*/").split_whitespace().collect();
+    flags.extend(more);
+    compile(source, out, ["alpha-linux-gnu-gcc", "alpha-linux-gnu-g++"], &flags);
+}
+
+fn compile(source: &Path, out: &Path, compilers: [&str; 2], flags: &[&str]) {
+    let cpp = source.extension().is_some_and(|e| e == "cc");
+    let standard = if cpp { "-std=gnu++17" } else { "-std=gnu11" };
+    let mut args = vec![standard, "-w", "-pthread", str_of(source), "-o", str_of(out)];
+    args.extend(flags);
+    args.push("-lm");
+    run(compilers[usize::from(cpp)], &args);
+}
+
+/// Runs a command in a directory.
+fn output(mut command: Command, dir: &Path, args: &[&str]) -> Output {
+    command.args(args).current_dir(dir).stdin(Stdio::null()).output().expect("it starts")
+}
+
+/// Runs the Alpha program `name` in `dir`, as `./name`.
+fn run_alpha(dir: &Path, name: &str, options: &[&str], args: &[&str]) -> Output {
+    let mut command = Command::new(runner());
+    command.args(options).arg(format!("./{name}"));
+    output(command, dir, args)
+}
+
+/// What a program does on this machine.
+struct Native {
+    source: PathBuf,
+    name: String,
+    dir: TempDir,
+    want: Output,
+}
+
+impl Native {
+    const ARGS: &[&str] = &["one", "two words", ""];
+
+    fn of(source: PathBuf) -> Native {
+        let name = str_of(Path::new(source.file_stem().expect("a file"))).to_owned();
+        let dir = TempDir::new();
+        let here = dir.path("native");
+        fs::create_dir_all(&here).expect("a directory");
+        native(&source, &here.join(&name));
+        let want = output(Command::new(format!("./{name}")), &here, Native::ARGS);
+        Native { source, name, dir, want }
+    }
+
+    /// Compares what it prints on Alpha, and how it ends there.
+    fn compare(&self, flags: &[&str], engines: &[&[&str]]) {
+        // Under the same name, for `env` prints its own.
+        let there = self.dir.path("alpha");
+        fs::create_dir_all(&there).expect("a directory");
+        alpha(&self.source, &there.join(&self.name), flags);
+        for options in engines {
+            let got = run_alpha(&there, &self.name, options, Native::ARGS);
+            let what = format!("{} {flags:?} {options:?}: {}", self.name, text(&got.stderr));
+            assert_eq!(text(&got.stdout), text(&self.want.stdout), "{what}");
+            assert_eq!(got.status, self.want.status, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_shared_programs() {
+    if !tools() {
+        return;
+    }
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let mut sources: Vec<PathBuf> = fs::read_dir(&dir)
+        .expect("the programs")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "c" || e == "cc"))
+        .collect();
+    sources.sort();
+    assert!(sources.len() > 15);
+    for source in sources {
+        let name = source.file_stem().and_then(|n| n.to_str()).expect("a name");
+        if !NOT_YET.contains(&name) {
+            Native::of(source).compare(&["-O2"], ENGINES);
+        }
+    }
+}
+
+#[test]
+fn system_calls() {
+    if tools() {
+        Native::of(source("calls.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+/// Compilers emit other code for each CPU and level: byte accesses without BWX, MVI for ev67...
+#[test]
+fn cpus_and_optimisation() {
+    if !tools() {
+        return;
+    }
+    let printf = Native::of(source("printf.c"));
+    for cpu in ["-mcpu=ev4", "-mcpu=ev56", "-mcpu=pca56", "-mcpu=ev67"] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            printf.compare(&[cpu, level], &[&["-i"]]);
+        }
+    }
+    Native::of(source("iostream.cc")).compare(&["-mcpu=ev4", "-O0"], ENGINES);
+    Native::of(source("exceptions.cc")).compare(&["-mcpu=ev5", "-O3"], ENGINES);
+}
+
+/// Traps, on Alpha alone. The lines are what Linux's `arch/alpha/kernel/traps.c` and `mm/fault.c`
+/// give for each; qemu-alpha prints the same, but for gentrap -4.
+#[test]
+fn traps() {
+    const WANT: &str = "\
+opcode 1: ILL code 1, pc 0, address 0
+halt: ILL code 1
+bpt: TRAP code 1, pc 0
+bugchk: TRAP code 5
+gentrap -1: FPE code 2
+gentrap -2: FPE code 1
+gentrap -3: FPE code 4
+gentrap -4: FPE code 3
+gentrap -5: FPE code 5
+gentrap -6: FPE code 7
+gentrap -7: FPE code 6
+gentrap -8: TRAP code 5
+gentrap -9: TRAP code 5
+gentrap -10: TRAP code 5
+gentrap -11: FPE code 14
+gentrap -12: TRAP code 5
+integer division by zero: FPE code 1
+addl/v: FPE code 7
+addl/v without overflow: none
+divt by zero: FPE code 7
+divt/su by zero: none inf
+addt of infinities: FPE code 7
+ldq unaligned: none 0011223344556677
+ldq_l unaligned: BUS code 1, address 1
+execute data: SEGV code 2, pc 0
+execute code: none
+changed code: 1 2
+execute nothing: SEGV code 1, pc 0
+read nothing: SEGV code 1, address 0
+read kernel: SEGV code 1, address fffffc0000000008
+read beyond the space: SEGV code 1, address 40000000000
+write protected: SEGV code 2, address 8
+stq_c after callsys: 0 1122334455667788
+stq_c alone: 0
+stq_c: 1 5
+";
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("traps.c"), &dir.path("traps"), &["-O1", "-mcpu=ev67"]);
+    for options in ENGINES {
+        let got = run_alpha(&dir.path(""), "traps", options, &[]);
+        assert_eq!(text(&got.stdout), WANT, "{options:?}: {}", text(&got.stderr));
+        assert!(got.status.success());
+    }
+}
+
+/// What a program finds that is Alpha's alone. Values: seen on a running Linux/alpha.
+#[test]
+fn the_machine_is_an_alpha() {
+    const WANT: &str = "\
+machine alpha
+page 8192, ticks 1024, hwcap 0x1307, platform ev67
+phdr 0x120000040, entry in text 1, base 0x20000000000
+l1i 0x10062, l1d 0x10062, l3 -1, vdso 0
+text 0x120000000, stack below it 1, mapping above 1
+fpcr 0x680e800000000000
+pipe second 1
+errno 35 11 78 66 62
+signals 20 10 30
+r1 4 r2 4 a3 0
+error a3 1 v0 9
+";
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("alpha.c"), &dir.path("alpha"), &["-O1"]);
+    for options in ENGINES {
+        let got = run_alpha(&dir.path(""), "alpha", options, &[]);
+        assert_eq!(text(&got.stdout), WANT, "{options:?}: {}", text(&got.stderr));
+    }
+}
+
+/// A static program of Debian's glibc 2.36 reads address 0 in its start-up, on the real kernel too
+/// (glibc bug 29864); linked so that `__ehdr_start` is what it says, it runs.
+#[test]
+fn static_programs() {
+    if !tools() || !have_file("/usr/alpha-linux-gnu/lib/libc.a") {
+        return;
+    }
+    let dir = TempDir::new();
+    let flags = ["-static", "-Wl,--defsym=__ehdr_start=0x120000000"];
+    alpha(&source("hello.c"), &dir.path("good"), &flags);
+    let got = run_alpha(&dir.path(""), "good", &["-i"], &[]);
+    assert!(got.status.success() && !got.stdout.is_empty(), "{}", text(&got.stderr));
+
+    let free = "__asm__(\".globl _start\\n_start: lda $0,4\\n lda $16,1\\n br $17,1f\\n .ascii \\\"free\\\\n\\\"\\n\
+                .align 2\\n1: lda $18,5\\n callsys\\n lda $0,405\\n lda $16,42\\n callsys\\n\");";
+    dir.compile("free", free, &["-nostdlib", "-static"]);
+    let got = run_alpha(&dir.path(""), "free", &["-i"], &[]);
+    assert_eq!((text(&got.stdout).as_str(), got.status.code()), ("free\n", Some(42)));
+}
+
+/// How a program ends is how the runner ends, and what can't be run is said in one sentence.
+#[test]
+fn ends_and_refusals() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    let code = "#include <stdlib.h>\n#include <signal.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+                int main(int n, char **v) { if (n < 2) return 7; int s = atoi(v[1]);\
+                if (s > 99) syscall(s); else raise(s); return 0; }";
+    dir.compile("end", code, &[]);
+    let run = |args: &[&str]| run_alpha(&dir.path(""), "end", &["-i", "-v"], args);
+    assert_eq!(run(&[]).status.code(), Some(7));
+    // Alpha's SIGBUS is 10, SIGUSR1 30; the host's are 7 and 10.
+    for (guest, host) in [("10", libc::SIGBUS), ("30", libc::SIGUSR1), ("9", libc::SIGKILL)] {
+        assert_eq!(run(&[guest]).status.signal(), Some(host), "{guest}");
+    }
+    assert_eq!(text(&run(&["302"]).stderr), "axperf: system call mount (302) isn't implemented\n");
+    assert_eq!(text(&run(&["5000"]).stderr), "axperf: system call 5000 doesn't exist\n");
+
+    let refused = |path: &str| {
+        let mut command = Command::new(runner());
+        command.arg(path).env("PATH", dir.path(""));
+        let got = output(command, &dir.path(""), &[]);
+        assert_eq!(got.status.code(), Some(126), "{path}");
+        text(&got.stderr)
+    };
+    fs::write(dir.path("note"), "some text\n").expect("a file");
+    assert_eq!(refused("nowhere"), "alpha-run: nowhere: not found in PATH\n");
+    assert!(refused("./note").contains("it is not executable"));
+    assert_eq!(
+        refused("/bin/sh"),
+        "alpha-run: /bin/sh: it is an x86-64 ELF program or shared library, not an Alpha ELF \
+         program\n"
+    );
+    // Found in PATH.
+    let mut command = Command::new(runner());
+    command.arg("end").env("PATH", format!("/nonexistent:{}", str_of(&dir.path(""))));
+    assert_eq!(output(command, Path::new("/"), &[]).status.code(), Some(7));
+}
