@@ -336,6 +336,27 @@ fn unfinished_files_are_read_to_their_end() {
     assert_eq!(data.len(), 1);
 }
 
+/// A part of a record, left by a process that was killed while it wrote, ends what can be read.
+#[test]
+fn parts_of_records_end_the_file() {
+    let dir = TempDir::new();
+    let path = dir.path("out.data");
+    let event = FileEvent { attr: attr(), name: "instructions".into(), ids: vec![1] };
+    let writer = PerfDataWriter::create(&path, vec![event]).unwrap();
+    let comm = Record::Comm { pid: 1, tid: 1, exec: true, name: b"prog" };
+    let comm = comm.to_bytes(&attr(), &SampleId::default());
+    writer.append(&comm).unwrap();
+    writer.append(&comm[..20]).unwrap();
+    writer.append(&comm).unwrap();
+    writer.append(&comm).unwrap();
+    let summary = writer.finish(&Features::default()).unwrap();
+    assert!(summary.damaged_at.is_some());
+    let data = PerfData::open(&path).unwrap();
+    // What follows the part may look like records by chance; the first is one.
+    assert!(!data.is_empty());
+    assert_eq!(data.feature_string(Feature::Arch).as_deref(), Some("alpha"));
+}
+
 /// Cut or changed anywhere, a file is an error or other contents: never a panic.
 #[test]
 fn damaged_files_are_harmless() {

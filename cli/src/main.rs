@@ -1,2 +1,31 @@
-//! The `axperf` command.
-fn main() {}
+//! The `axperf` command: runs DEC Alpha programs, records where they spend their instructions, and
+//! shows it.
+
+mod args;
+mod cmd_disasm;
+mod cmd_record;
+mod cmd_report;
+mod cmd_run;
+mod cmd_script;
+mod failure;
+mod guest;
+mod host;
+mod progress;
+mod recorder;
+mod table;
+
+use args::{Cli, Command};
+use clap::Parser;
+
+fn main() {
+    let result = match Cli::parse().command {
+        Command::Run(args) => cmd_run::run(args.into()),
+        Command::Record(args) => cmd_record::run(args.into()),
+        Command::Report(args) => cmd_report::run(args.into()),
+        Command::Script(args) => cmd_script::run(args.into()),
+        Command::Disasm(args) => cmd_disasm::run(args.into()),
+    };
+    if let Err(failure) = result {
+        failure.exit();
+    }
+}

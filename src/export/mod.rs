@@ -1,3 +1,6 @@
-//! Profiles as files: one module a format.
+//! Profiles as files and text: one module a format, and what they share.
 
 pub mod perf_data;
+pub mod profile;
+pub mod samples;
+pub mod script;

@@ -7,8 +7,8 @@ use object::elf;
 use object::read::elf::{ElfFile64, Sym as _};
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionFlags};
 
-use super::demangle;
 use super::segments::Segments;
+use super::{demangle, nameless};
 use crate::error::{Error, Result};
 
 /// A function of an ELF file.
@@ -23,7 +23,7 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// Its name as it stands in the file.
+    /// Its name as it stands in the file; `[0x...]`, its address, if it has none.
     #[must_use]
     pub fn raw_name(&self) -> &str {
         &self.raw
@@ -84,6 +84,7 @@ impl Dso {
         found.dedup_by_key(|c| c.start);
         let mut symbols = sized(&found);
         add_plt(&file, &mut symbols);
+        add_nameless(&file, &mut symbols);
         Ok(Dso { path, build_id, segments, symbols })
     }
 
@@ -185,6 +186,39 @@ fn sized(found: &[Candidate]) -> Vec<Symbol> {
     };
     found.iter().enumerate().map(symbol).collect()
 }
+
+/// Adds the functions that have no symbol, by their addresses: they can be told apart that way.
+fn add_nameless(file: &Elf, symbols: &mut Vec<Symbol>) {
+    let named = symbols.len();
+    for (start, end) in nameless::functions(file) {
+        let after = symbols[..named].partition_point(|s| s.start <= start);
+        let covered = after > 0 && start < symbols[after - 1].end;
+        // A function whose symbol starts a little later is that symbol's.
+        let next = symbols[..named].get(after).map_or(u64::MAX, |s| s.start);
+        if !covered && end <= next && start < end {
+            let raw = format!("[{start:#x}]").into();
+            symbols.push(Symbol { start, end, raw, plain: OnceLock::new() });
+        }
+    }
+    symbols.sort_by_key(|s| s.start);
+    symbols.dedup_by_key(|s| s.start);
+    add_start(file, symbols);
+}
+
+/// Names the code that a stripped program starts with as the language's start-up files do.
+fn add_start(file: &Elf, symbols: &mut Vec<Symbol>) {
+    let start = file.entry();
+    let after = symbols.partition_point(|s| s.start <= start);
+    if start == 0 || (after > 0 && start < symbols[after - 1].end) {
+        return;
+    }
+    let next = symbols.get(after).map_or(u64::MAX, |s| s.start);
+    let end = start.saturating_add(START_BYTES).min(next);
+    symbols.insert(after, Symbol { start, end, raw: "_start".into(), plain: OnceLock::new() });
+}
+
+/// Bytes of the code that a program starts with, at most.
+const START_BYTES: u64 = 128;
 
 /// Bytes of the start of a read-only `.plt`, before its entries.
 const PLT_HEADER: u64 = 36;

@@ -4,12 +4,15 @@
 //! translates it to; and the address that the ELF file itself uses, which its program headers
 //! translate the offset to. Symbols have the last.
 
+mod code;
 mod demangle;
 mod dso;
+mod nameless;
 mod segments;
 mod session;
 mod space;
 
+pub use code::{CodeSection, read_code};
 pub use demangle::demangle;
 pub use dso::{Dso, Symbol};
 pub(crate) use segments::Segments;

@@ -30,6 +30,8 @@ struct Section {
 #[derive(Debug)]
 pub struct Module {
     path: PathBuf,
+    build_id: Vec<u8>,
+    entry: u64,
     bytes: Arc<[u8]>,
     segments: Segments,
     eh_frame: Option<Section>,
@@ -40,6 +42,9 @@ pub struct Module {
     eh_index: OnceLock<Vec<Fde>>,
     debug_index: OnceLock<Vec<Fde>>,
 }
+
+/// Bytes of the code that a program starts with, at most.
+const START_BYTES: u64 = 128;
 
 #[derive(Clone, Copy, Debug)]
 struct Fde {
@@ -97,6 +102,9 @@ impl Module {
             debug_frame: section(".debug_frame"),
             eh_index: OnceLock::new(),
             debug_index: OnceLock::new(),
+            // A damaged build id identifies nothing: as good as none.
+            build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
+            entry: file.entry(),
             path,
             bytes: Arc::clone(&bytes),
         })
@@ -106,6 +114,12 @@ impl Module {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The build id; empty if it has none.
+    #[must_use]
+    pub fn build_id(&self) -> &[u8] {
+        &self.build_id
     }
 
     /// The file's own address for an offset in it.
@@ -142,6 +156,11 @@ impl Module {
     /// A row for code that has no CFI, from its instructions.
     pub(super) fn guess(&self, address: u64) -> Option<Row> {
         code::frame_by_prologue(address, |at| self.word(at))
+    }
+
+    /// Whether an address is in the code that a program, or its dynamic linker, starts with.
+    pub(super) fn is_start(&self, address: u64) -> bool {
+        self.entry != 0 && address.checked_sub(self.entry).is_some_and(|at| at < START_BYTES)
     }
 
     /// Whether the instruction before an address is a call that leaves it in `$26`.

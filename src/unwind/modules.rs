@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use super::module::Module;
 use crate::error::Result;
@@ -40,11 +40,17 @@ impl Modules {
     }
 
     /// `len` bytes from `start` on are now the file at `path`, from its offset `pgoff` on. A file
-    /// is read once, however often it is mapped.
+    /// is read once, however often it is mapped. Gives the file.
     ///
     /// # Errors
     /// The file can't be read, or isn't ELF; then nothing is known about these addresses.
-    pub fn map_file(&self, path: impl AsRef<Path>, start: u64, len: u64, pgoff: u64) -> Result<()> {
+    pub fn map_file(
+        &self,
+        path: impl AsRef<Path>,
+        start: u64,
+        len: u64,
+        pgoff: u64,
+    ) -> Result<Arc<Module>> {
         let path = path.as_ref();
         let known = self.lock().by_path.get(path).cloned();
         let module = match known.map_or_else(|| Module::open(path).map(Arc::new), Ok) {
@@ -55,8 +61,8 @@ impl Modules {
             }
         };
         self.lock().by_path.insert(path.to_owned(), Arc::clone(&module));
-        self.map(module, start, len, pgoff);
-        Ok(())
+        self.map(Arc::clone(&module), start, len, pgoff);
+        Ok(module)
     }
 
     /// `len` bytes from `start` on are now `module`, from its offset `pgoff` on.
@@ -83,9 +89,15 @@ impl Modules {
         self.version.store(state.snapshot.version, Ordering::Release);
     }
 
-    /// What is mapped now.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        self.lock().snapshot.clone()
+    /// What is mapped now; None if it is just being changed.
+    ///
+    /// It doesn't wait: in a process that was forked during a change nobody would ever end it.
+    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state.snapshot.clone()),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner().snapshot.clone()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Whether a snapshot is what is mapped now.

@@ -99,8 +99,13 @@ impl Row {
             Some(_) => Rule::Unknown,
         };
         let of = |reg: Reg, silent| rule(Register(reg as u16), silent);
-        // The pc is no register that could still hold the return address.
-        let live = Reg::of(ra).filter(|&r| r != Reg::Pc).map_or(Rule::Unknown, Rule::Reg);
+        let live = match Reg::of(ra) {
+            // Nothing returns by `$15`: it marks the program's start, which isn't called.
+            Some(Reg::R15) => Rule::Undefined,
+            // The pc is no register that could still hold the return address.
+            Some(Reg::Pc) | None => Rule::Unknown,
+            Some(reg) => Rule::Reg(reg),
+        };
         Row {
             cfa,
             ra: rule(ra, live),

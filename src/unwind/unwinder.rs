@@ -46,6 +46,8 @@ enum Frame {
     Guessed(Row),
     /// There is none, and the instructions say nothing.
     Bare,
+    /// There is none: it is where the program starts.
+    Start,
     /// No file is mapped there.
     Elsewhere,
     /// The CFI makes no sense.
@@ -67,7 +69,7 @@ impl Unwinder {
     #[must_use]
     pub fn new(modules: Arc<Modules>) -> Unwinder {
         Unwinder {
-            snapshot: modules.snapshot(),
+            snapshot: modules.snapshot().unwrap_or_default(),
             modules,
             rows: vec![EMPTY; ROWS].into_boxed_slice(),
             context: UnwindContext::new(),
@@ -81,7 +83,7 @@ impl Unwinder {
     }
 
     /// In a process that was just forked: gives it files of its own, the same as this thread knew
-    /// of. The parent's may be locked by a thread that the child doesn't have.
+    /// of. The parent's may be locked for good, by a thread that the child doesn't have.
     pub fn after_fork(&mut self) -> Arc<Modules> {
         self.modules = Arc::new(Modules::from_snapshot(&self.snapshot));
         Arc::clone(&self.modules)
@@ -107,7 +109,11 @@ impl Unwinder {
                     Found::Corrupt => Frame::Corrupt,
                     Found::Nothing => {
                         let next = if is_next { address } else { address.wrapping_add(1) };
-                        module.guess(next).map_or(Frame::Bare, Frame::Guessed)
+                        match module.guess(next) {
+                            _ if module.is_start(address) => Frame::Start,
+                            Some(row) => Frame::Guessed(row),
+                            None => Frame::Bare,
+                        }
                     }
                 }
             }
@@ -135,6 +141,7 @@ impl Unwinder {
         let frame = self.frame(addr);
         let row = match frame {
             Frame::Corrupt => return Step::End(Stop::Corrupt),
+            Frame::Start => return Step::End(Stop::Complete),
             Frame::Known(row) => {
                 return match apply(&row, regs, read) {
                     Ok(caller) => Step::To(caller, row.signal),
@@ -205,8 +212,10 @@ impl Unwind for Unwinder {
         max: usize,
         chain: &mut Vec<u64>,
     ) -> ChainEnd {
-        if !self.modules.is_current(&self.snapshot) {
-            self.snapshot = self.modules.snapshot();
+        if !self.modules.is_current(&self.snapshot)
+            && let Some(snapshot) = self.modules.snapshot()
+        {
+            self.snapshot = snapshot;
             self.rows.fill(EMPTY);
         }
         let (mut regs, mut interrupted, mut guessed) = (*regs, true, false);
@@ -216,22 +225,18 @@ impl Unwind for Unwinder {
                 break Stop::TooDeep;
             }
             chain.push(regs.pc);
-            let caller = match self.step(&regs, interrupted, read, &mut guessed) {
-                Step::To(caller, signal) => {
-                    if !signal && !is_outward(&regs, &caller) {
-                        break Stop::Corrupt;
-                    }
-                    interrupted = signal;
-                    caller
-                }
+            let (caller, signal) = match self.step(&regs, interrupted, read, &mut guessed) {
+                Step::To(caller, signal) => (caller, signal),
                 Step::End(stop) => break stop,
             };
             if caller.pc == 0 {
                 break Stop::Complete;
             }
-            if caller.pc & 3 != 0 || caller.sp & 7 != 0 {
+            let aligned = caller.pc & 3 == 0 && caller.sp & 7 == 0;
+            if !aligned || (!signal && !is_outward(&regs, &caller)) {
                 break Stop::Corrupt;
             }
+            interrupted = signal;
             regs = caller;
         };
         ChainEnd { stop, guessed }

@@ -89,9 +89,9 @@ impl Features {
         &self,
         events: &[FileEvent],
         build_ids: &[BuildId],
-        times: Option<(u64, u64)>,
+        times: (u64, u64),
     ) -> Vec<(Feature, Vec<u8>)> {
-        let mut sections = vec![
+        vec![
             (Feature::BuildIds, build_ids.iter().flat_map(build_id_event).collect()),
             (Feature::Hostname, string(&self.hostname)),
             (Feature::OsRelease, string(&self.os_release)),
@@ -103,12 +103,9 @@ impl Features {
             (Feature::TotalMem, self.total_mem.to_le_bytes().to_vec()),
             (Feature::CmdLine, string_list(&self.cmdline)),
             (Feature::EventDesc, event_desc(events)),
-        ];
-        if let Some((first, last)) = times {
-            sections.push((Feature::SampleTime, [first, last].map(u64::to_le_bytes).concat()));
-        }
-        sections.push((Feature::ClockId, 1u64.to_le_bytes().to_vec()));
-        sections
+            (Feature::SampleTime, [times.0, times.1].map(u64::to_le_bytes).concat()),
+            (Feature::ClockId, 1u64.to_le_bytes().to_vec()),
+        ]
     }
 }
 

@@ -38,6 +38,9 @@ pub struct DataSummary {
     pub lost: u64,
     /// Time of the first sample and of the last.
     pub times: Option<(u64, u64)>,
+    /// Where the file was found damaged: a process that was killed while it wrote leaves a part of
+    /// a record, and what comes after it can't be read and is left out.
+    pub damaged_at: Option<u64>,
 }
 
 impl PerfDataWriter {
@@ -100,31 +103,43 @@ impl PerfDataWriter {
         (&self.file).write_all(records).map_err(|e| Error::file(&self.path, e))
     }
 
-    /// Ends the file and says what is in it.
+    /// Ends the file and says what is in it. What other processes append from now on is no part of
+    /// it.
     ///
     /// # Errors
-    /// It can't be written, or what is in it are no records.
+    /// It can't be written.
     pub fn finish(self, features: &Features) -> Result<DataSummary> {
         let io = |e| Error::file(&self.path, e);
-        let mut end = self.file.metadata().map_err(io)?.len();
-        let Found { mut summary, build_ids, .. } = self.scan(end)?;
-        if let Some(event) = self.events.first().filter(|_| summary.lost > 0) {
-            // What perf report's first lines count.
-            let id = SampleId {
-                id: event.ids.first().copied().unwrap_or(0),
-                time: summary.times.map_or(0, |(_, last)| last),
-                ..SampleId::default()
-            };
-            let total = Record::LostSamples { lost: summary.lost }.to_bytes(&event.attr, &id);
-            self.append(&total)?;
-            end += total.len() as u64;
-            summary.bytes += total.len() as u64;
+        let mut found = Found::default();
+        let seen = self.scan(self.data_start, false, &mut found)?;
+        if found.summary.lost > 0 {
+            self.append_total(&found.summary)?;
         }
-        let sections = features.sections(&self.events, &build_ids, summary.times);
-        let (bits, bytes) = lay_out(&sections, end);
-        self.append(&bytes)?;
-        self.file.write_all_at(&self.header(summary.bytes, bits), 0).map_err(io)?;
-        Ok(summary)
+        // Room for the descriptions, whose size is known, though not the place: somebody may
+        // append records at the same time. Where the zeros are, the records end.
+        let known = found.build_ids.len();
+        let lay_out_at = |found: &Found, at| {
+            let times = found.summary.times.unwrap_or_default();
+            lay_out(&features.sections(&self.events, &found.build_ids[..known], times), at)
+        };
+        self.append(&vec![0; lay_out_at(&found, 0).1.len()])?;
+        let end = self.scan(seen, true, &mut found)?;
+        let (bits, bytes) = lay_out_at(&found, end);
+        self.file.write_all_at(&bytes, end).map_err(io)?;
+        found.summary.bytes = end - self.data_start;
+        self.file.write_all_at(&self.header(found.summary.bytes, bits), 0).map_err(io)?;
+        Ok(found.summary)
+    }
+
+    /// Adds the record that perf report's first lines count lost samples by.
+    fn append_total(&self, summary: &DataSummary) -> Result<()> {
+        let Some(event) = self.events.first() else { return Ok(()) };
+        let id = SampleId {
+            id: event.ids.first().copied().unwrap_or(0),
+            time: summary.times.map_or(0, |(_, last)| last),
+            ..SampleId::default()
+        };
+        self.append(&Record::LostSamples { lost: summary.lost }.to_bytes(&event.attr, &id))
     }
 
     fn header(&self, data_size: u64, features: [u64; 4]) -> Vec<u8> {
@@ -138,34 +153,39 @@ impl PerfDataWriter {
         out
     }
 
-    /// Goes through the records once: times and counts of samples, build ids of mappings.
-    fn scan(&self, end: u64) -> Result<Found> {
+    /// Goes through the records from `at` on: times and counts of samples, build ids of mappings.
+    /// Gives the place where they end: at the end of the file, before zeros if these shall end
+    /// them, or where there is something that is no record.
+    fn scan(&self, mut at: u64, zeros_end: bool, found: &mut Found) -> Result<u64> {
         let io = |e| Error::file(&self.path, e);
-        let bad = |at, why: &dyn std::fmt::Display| {
-            Error::format(&self.path, format!("offset {at:#x}: {why}"))
-        };
         let index = EventIndex::new(&self.events).map_err(|e| Error::format(&self.path, e))?;
         // A handle of its own: reading through the writers' would move the position they share.
         let mut file = File::open(&self.path).map_err(io)?;
-        file.seek(SeekFrom::Start(self.data_start)).map_err(io)?;
+        let end = file.metadata().map_err(io)?.len();
+        file.seek(SeekFrom::Start(at)).map_err(io)?;
         let mut input = BufReader::with_capacity(1 << 20, file);
-        let mut found = Found::default();
-        found.summary.bytes = end.saturating_sub(self.data_start);
-        let (mut at, mut body) = (self.data_start, Vec::new());
+        let mut body = Vec::new();
         while at < end {
             let mut header = [0; 8];
             input.read_exact(&mut header).map_err(io)?;
             let header = u64::from_le_bytes(header);
             let (kind, misc, size) = (header as u32, (header >> 32) as u16, header >> 48);
+            if header == 0 && zeros_end {
+                break;
+            }
             if size < 8 || at + size > end {
-                return Err(bad(at, &"no whole record"));
+                found.summary.damaged_at = Some(at);
+                break;
             }
             body.resize(size as usize - 8, 0);
             input.read_exact(&mut body).map_err(io)?;
-            found.note(&index, kind, misc, &body).map_err(|e| bad(at, &e))?;
+            if found.note(&index, kind, misc, &body).is_err() {
+                found.summary.damaged_at = Some(at);
+                break;
+            }
             at += size;
         }
-        Ok(found)
+        Ok(at)
     }
 }
 

@@ -1,0 +1,272 @@
+//! The command line. Each command's arguments become a plain structure of its own; no other module
+//! knows of clap.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, guest};
+
+const EXAMPLES: &str = "\
+EXAMPLES:
+  axperf run ./hello                       run an Alpha program
+  axperf record -g ./hello                 record where it spends its instructions
+  axperf report                            show the functions and call chains of perf.data
+  axperf script -F comm,ip,sym,uregs       show each sample with its registers
+  axperf disasm ./hello                    disassemble it
+  axperf disasm 0x47ff041f                 disassemble a word
+
+perf.data is Linux perf's format: perf report, perf script and others read it too.";
+
+const RUN_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf run ./hello world
+  axperf run --sysroot /srv/alpha -E LANG=C -- bzip2 -k file
+  axperf run --engine interp --stats ./hello";
+
+const RECORD_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf record ./hello                          a sample every 1000003 instructions
+  axperf record -c 10007 -g ./hello              more of them, with call chains
+  axperf record --user-regs all ./hello          with the registers that Linux can sample
+  axperf record --user-regs ext --stack-size 8192 -o full.data ./hello
+                                                 with all registers and a copy of the stack";
+
+const REPORT_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf report
+  axperf report -i full.data --percent-limit 1";
+
+const SCRIPT_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf script
+  axperf script -i full.data -F comm,tid,time,ip,sym,symoff
+  axperf script -F ip,uregs                registers by their Alpha names";
+
+const DISASM_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf disasm ./hello
+  axperf disasm 0x43de1520 47ff041f";
+
+/// Run DEC Alpha programs and see where they spend their instructions, register by register.
+#[derive(Debug, Parser)]
+#[command(name = "axperf", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an Alpha program
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Run an Alpha program and record samples of it
+    #[command(after_help = RECORD_EXAMPLES)]
+    Record(RecordArgs),
+    /// Show the functions and call chains of a recording
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Show each sample of a recording
+    #[command(after_help = SCRIPT_EXAMPLES)]
+    Script(ScriptArgs),
+    /// Disassemble a program's code, or words
+    #[command(after_help = DISASM_EXAMPLES)]
+    Disasm(DisasmArgs),
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Engine {
+    /// Interpret only
+    Interp,
+    /// Translate what is hot
+    Jit,
+}
+
+#[derive(Debug, Args)]
+struct GuestArgs {
+    /// Look for the program's absolute paths below this directory first [default:
+    /// /usr/alpha-linux-gnu, where it exists]
+    #[arg(long, value_name = "DIR")]
+    sysroot: Option<PathBuf>,
+    /// How to run it
+    #[arg(long, value_enum, default_value = "jit")]
+    engine: Engine,
+    /// Set a variable of the program's environment; the rest is that of axperf
+    #[arg(short = 'E', value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(OsString, OsString)>,
+    /// Say at the end what the engine did
+    #[arg(long)]
+    stats: bool,
+    /// Keep registers exact at memory faults, whoever looks
+    #[arg(long)]
+    fault_regs: bool,
+    /// Run the interpreter beside translated code and stop where they differ
+    #[arg(long)]
+    crosscheck: bool,
+    /// Say what isn't implemented when the program asks for it
+    #[arg(long)]
+    verbose: bool,
+    /// The program and its arguments
+    #[arg(
+        value_name = "PROG",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<OsString>,
+}
+
+fn variable(text: &str) -> Result<(OsString, OsString), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("it has the form NAME=VALUE".into()),
+    }
+}
+
+impl From<GuestArgs> for guest::Options {
+    fn from(args: GuestArgs) -> Self {
+        guest::Options {
+            sysroot: args.sysroot,
+            interpret: matches!(args.engine, Engine::Interp),
+            env: args.env.into_iter().map(|(n, v)| (n.into_vec(), v.into_vec())).collect(),
+            stats: args.stats,
+            fault_regs: args.fault_regs,
+            crosscheck: args.crosscheck,
+            verbose: args.verbose,
+            argv: args.command.into_iter().map(OsStringExt::into_vec).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    guest: GuestArgs,
+}
+
+impl From<RunArgs> for cmd_run::Options {
+    fn from(args: RunArgs) -> Self {
+        cmd_run::Options { guest: args.guest.into() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CallGraph {
+    /// By the program's call frame information
+    Cfi,
+    /// None
+    None,
+}
+
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The event that is sampled
+    #[arg(short, long, value_name = "EVENT", default_value = "instructions")]
+    event: String,
+    /// Events between samples
+    #[arg(short, long = "count", value_name = "N", default_value_t = 1_000_003, value_parser = clap::value_parser!(u64).range(1..1 << 63))]
+    count: u64,
+    /// Record call chains: the same as --call-graph cfi
+    #[arg(short = 'g')]
+    chains: bool,
+    /// How call chains are found
+    #[arg(long, value_enum, value_name = "HOW")]
+    call_graph: Option<CallGraph>,
+    /// Record user registers: `all` that Linux can sample, `ext` for all there are, or a list
+    #[arg(long, value_name = "all|ext|LIST")]
+    user_regs: Option<String>,
+    /// Record as many bytes from the top of the user stack: a multiple of 8, at most 65528
+    #[arg(long, value_name = "BYTES")]
+    stack_size: Option<u32>,
+    /// Where to write
+    #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
+    output: PathBuf,
+    #[command(flatten)]
+    guest: GuestArgs,
+}
+
+impl From<RecordArgs> for cmd_record::Options {
+    fn from(args: RecordArgs) -> Self {
+        cmd_record::Options {
+            event: args.event,
+            period: args.count,
+            chains: match args.call_graph {
+                Some(how) => matches!(how, CallGraph::Cfi),
+                None => args.chains,
+            },
+            user_regs: args.user_regs,
+            stack_size: args.stack_size,
+            output: args.output,
+            guest: args.guest.into(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct InputArgs {
+    /// The recording
+    #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
+    input: PathBuf,
+    /// Look for programs and libraries below this directory first
+    #[arg(long, value_name = "DIR")]
+    sysroot: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Leave out what has a smaller share
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.5)]
+    percent_limit: f64,
+    /// Show as many call chains
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    chains: usize,
+}
+
+impl From<ReportArgs> for cmd_report::Options {
+    fn from(args: ReportArgs) -> Self {
+        cmd_report::Options {
+            input: args.input.input,
+            sysroot: args.input.sysroot,
+            percent_limit: args.percent_limit,
+            chains: args.chains,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ScriptArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// The fields to show, with commas between them: comm,pid,tid,cpu,time,period,event,addr,ip,sym,
+    /// symoff,dso,uregs,iregs
+    #[arg(short = 'F', long, value_name = "FIELDS")]
+    fields: Option<String>,
+}
+
+impl From<ScriptArgs> for cmd_script::Options {
+    fn from(args: ScriptArgs) -> Self {
+        cmd_script::Options {
+            input: args.input.input,
+            sysroot: args.input.sysroot,
+            fields: args.fields,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct DisasmArgs {
+    /// An Alpha ELF file, or words as hexadecimal numbers
+    #[arg(value_name = "FILE|WORD", required = true)]
+    what: Vec<OsString>,
+}
+
+impl From<DisasmArgs> for cmd_disasm::Options {
+    fn from(args: DisasmArgs) -> Self {
+        cmd_disasm::Options { what: args.what }
+    }
+}

@@ -1,0 +1,100 @@
+//! The program that is run: engine, personality, environment.
+
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axperf::{Engine, EngineKind};
+use axperf_linux::{Observer, Process};
+
+use crate::failure::Failure;
+
+/// How a program is run.
+#[derive(Debug)]
+pub struct Options {
+    pub sysroot: Option<PathBuf>,
+    pub interpret: bool,
+    pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub stats: bool,
+    pub fault_regs: bool,
+    pub crosscheck: bool,
+    pub verbose: bool,
+    pub argv: Vec<Vec<u8>>,
+}
+
+/// A program that is ready to run.
+pub struct Guest {
+    pub process: Process,
+    engine: Engine,
+    stats: bool,
+}
+
+impl Guest {
+    /// Loads the program.
+    pub fn new(options: &Options, observer: Option<Arc<dyn Observer>>) -> Result<Guest, Failure> {
+        let mut config = axperf::Config::new();
+        config
+            .engine(if options.interpret { EngineKind::Interp } else { EngineKind::Jit })
+            .fault_regs(options.fault_regs)
+            .crosscheck(options.crosscheck)
+            .statistics(options.stats);
+        let engine = Engine::new(&config)?;
+        let mut linux = axperf_linux::Config::new();
+        linux.verbose(options.verbose);
+        if let Some(root) = &options.sysroot {
+            linux.sysroot(Some(root.clone()));
+        }
+        let argv = options.argv.clone();
+        let process = Process::new(&engine, argv, environment(&options.env), &linux, observer)?;
+        Ok(Guest { process, engine, stats: options.stats })
+    }
+
+    /// What is needed after the process has run: what to say of the engine.
+    pub fn split(self) -> (Process, EngineReport) {
+        let shared = Arc::clone(self.process.shared());
+        (self.process, EngineReport { engine: self.engine, shared, wanted: self.stats })
+    }
+}
+
+/// What the engine did, for `--stats`.
+pub struct EngineReport {
+    engine: Engine,
+    shared: Arc<axperf_linux::Shared>,
+    wanted: bool,
+}
+
+impl EngineReport {
+    /// Prints it to standard error, if it is wanted.
+    pub fn print(&self) {
+        if !self.wanted {
+            return;
+        }
+        let stats = self.engine.stats();
+        let translated = stats.translated.unwrap_or(0);
+        eprintln!(
+            "axperf: {} instructions interpreted, {translated} translated",
+            stats.interpreted
+        );
+        eprintln!(
+            "axperf: {} regions translated: {} instructions to {} bytes in {} ms",
+            stats.translations,
+            stats.guest_instructions,
+            stats.code_bytes,
+            stats.translation_ns / 1_000_000,
+        );
+        let unaligned = self.shared.unaligned_accesses();
+        if unaligned > 0 {
+            eprintln!("axperf: {unaligned} unaligned accesses fixed up");
+        }
+    }
+}
+
+/// axperf's own environment with the changes made.
+fn environment(changes: &[(Vec<u8>, Vec<u8>)]) -> Vec<Vec<u8>> {
+    let changed = |name: &[u8]| changes.iter().any(|(n, _)| n == name);
+    let own = std::env::vars_os().map(|(n, v)| (n.into_vec(), v.into_vec()));
+    own.filter(|(name, _)| !changed(name))
+        .chain(changes.iter().cloned())
+        .map(|(name, value)| [name, value].join(&b'='))
+        .collect()
+}
