@@ -100,7 +100,7 @@ struct GuestArgs {
     /// Say at the end what the engine did
     #[arg(long)]
     stats: bool,
-    /// Keep registers exact at memory faults, whoever looks
+    /// Keep registers exact at memory faults, and print them when a signal ends the program
     #[arg(long)]
     fault_regs: bool,
     /// Run the interpreter beside translated code and stop where they differ

@@ -40,7 +40,7 @@ impl Guest {
             .statistics(options.stats);
         let engine = Engine::new(&config)?;
         let mut linux = axperf_linux::Config::new();
-        linux.verbose(options.verbose);
+        linux.verbose(options.verbose).show_registers(options.fault_regs);
         if let Some(root) = &options.sysroot {
             linux.sysroot(Some(root.clone()));
         }
@@ -71,16 +71,22 @@ impl EngineReport {
         }
         let stats = self.engine.stats();
         let translated = stats.translated.unwrap_or(0);
+        let total = stats.interpreted + translated;
+        let percent = |n: u64| if total == 0 { 0.0 } else { n as f64 * 100.0 / total as f64 };
+        let multi_block = stats.multi_block.unwrap_or(0);
+        for (n, what) in [
+            (stats.interpreted, "by the interpreter"),
+            (translated, "by translated code"),
+            (multi_block, "in regions of more than one block"),
+        ] {
+            eprintln!("axperf: {n:>14} instructions retired {what} ({:.2}%)", percent(n));
+        }
         eprintln!(
-            "axperf: {} instructions interpreted, {translated} translated",
-            stats.interpreted
-        );
-        eprintln!(
-            "axperf: {} regions translated: {} instructions to {} bytes in {} ms",
+            "axperf: {} regions translated: {} instructions to {} bytes in {:.1} ms",
             stats.translations,
             stats.guest_instructions,
             stats.code_bytes,
-            stats.translation_ns / 1_000_000,
+            stats.translation_ns as f64 / 1e6,
         );
         let unaligned = self.shared.unaligned_accesses();
         if unaligned > 0 {

@@ -9,6 +9,7 @@ use crate::path::Sysroot;
 pub struct Config {
     pub(crate) sysroot: Sysroot,
     pub(crate) verbose: bool,
+    pub(crate) show_registers: bool,
     pub(crate) stack: u64,
     pub(crate) release: String,
 }
@@ -22,6 +23,7 @@ impl Default for Config {
         Config {
             sysroot: Sysroot::new(debian.is_dir().then_some(debian)),
             verbose: false,
+            show_registers: false,
             stack: 8 << 20,
             release: "7.2.13".into(),
         }
@@ -46,6 +48,13 @@ impl Config {
     /// Default: no.
     pub fn verbose(&mut self, on: bool) -> &mut Config {
         self.verbose = on;
+        self
+    }
+
+    /// Whether to print the registers when a signal ends the program. Those of a memory fault are
+    /// exact if the engine's `fault_regs` says so. Default: no.
+    pub fn show_registers(&mut self, on: bool) -> &mut Config {
+        self.show_registers = on;
         self
     }
 

@@ -9,21 +9,29 @@ use crate::descriptors;
 
 /// Says things if asked to.
 #[derive(Debug)]
-pub(crate) struct Log(Option<File>);
+pub(crate) struct Log {
+    file: Option<File>,
+    verbose: bool,
+}
 
 impl Log {
-    pub fn new(on: bool) -> Log {
+    pub fn new(verbose: bool) -> Log {
         // The guest may close its stderr; ours stays.
-        let file = on.then(|| {
-            let own = std::io::stderr().as_fd().try_clone_to_owned()?;
-            descriptors::lift(own).map(File::from)
-        });
-        Log(file.and_then(Result::ok))
+        let own = std::io::stderr().as_fd().try_clone_to_owned();
+        let file = own.and_then(descriptors::lift).map(File::from).ok();
+        Log { file, verbose }
+    }
+
+    /// Says a line that was asked for with `verbose`.
+    pub fn say(&self, what: fmt::Arguments<'_>) {
+        if self.verbose {
+            self.tell(what);
+        }
     }
 
     /// Says a line.
-    pub fn say(&self, what: fmt::Arguments<'_>) {
-        if let Some(mut file) = self.0.as_ref() {
+    pub fn tell(&self, what: fmt::Arguments<'_>) {
+        if let Some(mut file) = self.file.as_ref() {
             // One write, so that lines of several threads don't mix. A closed terminal is no reason
             // to stop the program.
             drop(file.write_all(format!("axperf: {what}\n").as_bytes()));

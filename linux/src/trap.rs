@@ -1,10 +1,11 @@
 //! Traps and signals: what the kernel does when an instruction can't be executed, and when a
 //! signal arrives.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axperf::{Exit, FaultKind, Reg, isa};
+use axperf::{Exit, FaultKind, Reg, Regs, isa};
 
 use crate::layout::TASK_SIZE;
 use crate::process::ExitStatus;
@@ -51,7 +52,10 @@ impl Thread {
             }
             ref other => {
                 // The engines differ, or an exit that this crate doesn't know.
-                self.shared.log.say(format_args!("the machine stopped: {other:?}"));
+                match self.cpu.divergence() {
+                    Some(divergence) => self.shared.log.tell(format_args!("{divergence}")),
+                    None => self.shared.log.tell(format_args!("the machine stopped: {other:?}")),
+                }
                 self.end = Some(End::Process(ExitStatus::Signal(Signal::KILL)));
             }
         }
@@ -126,7 +130,13 @@ impl Thread {
 
     /// The signal ends the process.
     fn die(&mut self, info: &Info) {
-        self.shared.log.say(format_args!("{info} at pc {:#x}", self.cpu.reg(Reg::Pc)));
+        let log = &self.shared.log;
+        let line = format_args!("{info} at pc {:#x}", self.cpu.reg(Reg::Pc)).to_string();
+        if self.shared.config.show_registers {
+            log.tell(format_args!("{line}\n{}", registers(self.cpu.regs()).trim_end()));
+        } else {
+            log.say(format_args!("{line}"));
+        }
         self.end = Some(End::Process(ExitStatus::Signal(info.signal)));
     }
 
@@ -225,6 +235,16 @@ impl Thread {
             }
         }
     }
+}
+
+/// All registers, four to a line.
+fn registers(regs: &Regs) -> String {
+    let mut text = String::new();
+    for (i, &reg) in Reg::ALL.iter().enumerate() {
+        let end = if i % 4 == 3 { '\n' } else { ' ' };
+        let _ = write!(text, "{:>6} {:016x}{end}", reg.name(), regs.get(reg));
+    }
+    text
 }
 
 /// What a GENTRAP with this reason (`asm/gentrap.h`) is.
