@@ -107,7 +107,11 @@ impl Thread {
 
     /// Maps a program and goes to its start; the address space is empty.
     pub fn start_program(&mut self, program: &Program) -> Result<(), Errno> {
-        let start = program.map(&self.shared.space, self.shared.limits.stack())?;
+        let start = program.map(
+            &self.shared.space,
+            self.shared.limits.stack(),
+            self.shared.config.random,
+        )?;
         for &reg in Reg::ALL {
             self.cpu.set_reg(reg, 0);
         }
