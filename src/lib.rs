@@ -43,6 +43,7 @@ pub use axperf_isa::{Insn, Reg, Regs};
 pub use error::{Error, Result};
 pub use machine::bus::{Access, Bus, Fault, FaultKind, HostPage, MemoryShape, PAGE_SIZE};
 pub use machine::config::{Config, EngineKind};
+pub use machine::cpu::{Cpu, UnknownCpu};
 pub use machine::crosscheck::{Difference, Divergence};
 pub use machine::engine::{Engine, ForkGuard, Stats};
 pub use machine::exit::Exit;
@@ -51,8 +52,3 @@ pub use machine::host;
 pub use machine::kick::Kick;
 pub use machine::sampling::{Clock, SamplerId};
 pub use machine::{Machine, UNLIMITED};
-
-/// The code in the README compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

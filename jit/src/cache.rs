@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use axperf_isa::{Reg, Regs, word};
+use axperf_isa::{Insn, Reg, Regs, word};
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
@@ -300,12 +300,13 @@ impl Cache {
         &raw const self.slots[slot.0 as usize] as u64
     }
 
-    /// Translates the region at `pc`; None if its first word is no instruction, or there is no room.
+    /// Translates the region at `pc`; None if there is no instruction or no room. `insn` gives the
+    /// instruction at an address, if one is there that this CPU has.
     pub fn translate(
         &self,
         pc: u64,
         mode: Mode,
-        fetch: &mut dyn FnMut(u64) -> Option<u32>,
+        insn: &mut dyn FnMut(u64) -> Option<Insn>,
     ) -> Option<Code> {
         let start = Instant::now();
         let mut inner = self.lock();
@@ -314,7 +315,7 @@ impl Cache {
         if let Some(code) = self.code(slot) {
             return Some(code);
         }
-        let region = Region::find(pc, self.settings.region_blocks, fetch)?;
+        let region = Region::find(pc, self.settings.region_blocks, insn)?;
         let mut context = std::mem::replace(&mut inner.context, Context::new());
         let mut builder = std::mem::take(&mut inner.builder);
         context.clear();

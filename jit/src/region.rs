@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use axperf_isa::{Flags, Insn, Shape as Body, decode};
+use axperf_isa::{Flags, Insn, Shape as Body};
 
 /// Instructions in a region at most.
 const MOST_INSTRUCTIONS: usize = 500;
@@ -69,11 +69,11 @@ fn end_of(insn: &Insn, pc: u64) -> Option<End> {
 }
 
 impl Region {
-    /// The region at `entry`; None if its first word is no instruction.
+    /// The region at `entry`; None if there is no instruction. `find` gives those that there are.
     pub fn find(
         entry: u64,
         most_blocks: usize,
-        fetch: &mut dyn FnMut(u64) -> Option<u32>,
+        find: &mut dyn FnMut(u64) -> Option<Insn>,
     ) -> Option<Region> {
         let mut insns = BTreeMap::new();
         let mut leaders = BTreeSet::from([entry]);
@@ -88,7 +88,7 @@ impl Region {
                 if insns.contains_key(&pc) || insns.len() >= MOST_INSTRUCTIONS {
                     break;
                 }
-                let Some(insn) = fetch(pc).and_then(decode) else { break };
+                let Some(insn) = find(pc) else { break };
                 insns.insert(pc, insn);
                 let next = pc.wrapping_add(4);
                 let Some(end) = end_of(&insn, pc) else {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use axperf_isa::{Insn, decode};
+use axperf_isa::Insn;
 use axperf_jit::Slot;
 
 use crate::machine::bus::{Access, Bus, Fault, FaultKind};
+use crate::machine::cpu::Cpu;
 use crate::machine::exit::Exit;
 
 /// Longest block in instructions.
@@ -27,14 +28,16 @@ pub(crate) struct Block {
 /// Blocks by address.
 #[derive(Debug)]
 pub(crate) struct Blocks {
+    cpu: Cpu,
     list: Vec<Block>,
     index: HashMap<u64, u32>,
     front: Box<[(u64, u32)]>,
 }
 
 impl Blocks {
-    pub fn new() -> Blocks {
+    pub fn new(cpu: Cpu) -> Blocks {
         Blocks {
+            cpu,
             list: Vec::new(),
             index: HashMap::new(),
             front: vec![(u64::MAX, 0); FRONT].into_boxed_slice(),
@@ -55,7 +58,7 @@ impl Blocks {
         let i = match self.index.get(&pc) {
             Some(&i) => i,
             None => {
-                let insns = decode_block(bus, pc)?;
+                let insns = decode_block(self.cpu, bus, pc)?;
                 let i = self.list.len() as u32;
                 self.list.push(Block { pc, insns, heat: 0, slot: None });
                 self.index.insert(pc, i);
@@ -92,7 +95,7 @@ impl Blocks {
     }
 }
 
-fn decode_block<B: Bus>(bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit> {
+fn decode_block<B: Bus>(cpu: Cpu, bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit> {
     let mut insns = Vec::new();
     let mut words = [0u32; 16];
     while insns.len() < LONGEST {
@@ -109,7 +112,7 @@ fn decode_block<B: Bus>(bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit> {
             Err(_) => break,
         };
         for &word in &words[..n] {
-            match decode(word) {
+            match cpu.decode(word) {
                 Some(insn) => {
                     insns.push(insn);
                     if insn.ends_block() || insns.len() == LONGEST {

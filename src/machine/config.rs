@@ -1,5 +1,7 @@
 //! How an engine runs code.
 
+use crate::machine::cpu::Cpu;
+
 /// Which engine executes guest code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum EngineKind {
@@ -14,6 +16,7 @@ pub enum EngineKind {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) kind: EngineKind,
+    pub(crate) cpu: Cpu,
     pub(crate) hot: u32,
     pub(crate) fault_regs: bool,
     pub(crate) crosscheck: bool,
@@ -34,6 +37,7 @@ impl Config {
     pub fn new() -> Config {
         Config {
             kind: EngineKind::Jit,
+            cpu: Cpu::Ev67,
             hot: 1000,
             fault_regs: false,
             crosscheck: false,
@@ -46,6 +50,12 @@ impl Config {
     /// Which engine. Default: [`EngineKind::Jit`].
     pub fn engine(&mut self, kind: EngineKind) -> &mut Self {
         self.kind = kind;
+        self
+    }
+
+    /// Which CPU. Default: [`Cpu::Ev67`], which has every instruction.
+    pub fn cpu(&mut self, cpu: Cpu) -> &mut Self {
+        self.cpu = cpu;
         self
     }
 

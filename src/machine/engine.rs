@@ -8,6 +8,7 @@ use axperf_jit::{Cache, Hold, Settings};
 
 use crate::error::{Error, Result};
 use crate::machine::config::{Config, EngineKind};
+use crate::machine::cpu::Cpu;
 
 /// The translator and its code, shared by all machines made from it. A clone is the same engine.
 #[derive(Clone, Debug)]
@@ -83,6 +84,12 @@ impl Engine {
                 uncounted: AtomicBool::new(false),
             }),
         })
+    }
+
+    /// The CPU that its machines are.
+    #[must_use]
+    pub fn cpu(&self) -> Cpu {
+        self.inner.config.cpu
     }
 
     /// Code in this range of guest addresses is gone or another: unmapped, no longer executable,

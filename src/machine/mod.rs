@@ -3,6 +3,7 @@
 pub(crate) mod blocks;
 pub mod bus;
 pub mod config;
+pub mod cpu;
 pub mod crosscheck;
 pub mod engine;
 pub mod exit;
@@ -40,11 +41,6 @@ pub const UNLIMITED: u64 = u64::MAX;
 /// OSF/1 PALcode function: instruction memory barrier, which the machine executes itself.
 const IMB: u32 = 0x86;
 
-/// What AMASK says that the CPU has: BWX, FIX, CIX, MVI, precise arithmetic traps.
-const EV67_AMASK: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 8 | 1 << 9;
-/// What IMPLVER says: EV6.
-const EV6_IMPLVER: u64 = 2;
-
 /// One Alpha CPU.
 #[derive(Debug)]
 pub struct Machine<B: Bus> {
@@ -77,8 +73,9 @@ impl<B: Bus> Machine<B> {
     /// The host can't hold what the machine needs.
     pub fn new(engine: &Engine, bus: B) -> Result<Machine<B>> {
         let mut regs = Regs::default();
-        regs.set_word(word::AMASK, EV67_AMASK);
-        regs.set_word(word::IMPLVER, EV6_IMPLVER);
+        let cpu = engine.cpu();
+        regs.set_word(word::AMASK, cpu.amask());
+        regs.set_word(word::IMPLVER, cpu.implver());
         let shape = bus.shape().0;
         Ok(Machine {
             tables: Tables::new(shape),
@@ -94,7 +91,7 @@ impl<B: Bus> Machine<B> {
             cpu: CpuBox::new(regs),
             bus,
             engine: engine.clone(),
-            blocks: Blocks::new(),
+            blocks: Blocks::new(cpu),
             generation: engine.inner.generation.load(Ordering::Acquire),
             retired: 0,
             counted: true,
@@ -246,8 +243,9 @@ impl<B: Bus> Machine<B> {
         if came == Came::Left {
             self.tables.remember_target(cache, pc, slot);
         }
-        let bus = &self.bus;
-        Ok(cache.code(slot).or_else(|| cache.translate(pc, mode, &mut |pc| fetch(bus, pc))))
+        let (bus, cpu) = (&self.bus, self.engine.cpu());
+        let mut insn = |pc| fetch(bus, pc).and_then(|word| cpu.decode(word));
+        Ok(cache.code(slot).or_else(|| cache.translate(pc, mode, &mut insn)))
     }
 
     /// Runs translated code; how many instructions it retired, if that is counted, and how to go on.
