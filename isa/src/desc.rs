@@ -84,18 +84,35 @@ impl Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extension(u16);
 
-impl Extension {
-    /// Every Alpha.
-    pub const BASE: Extension = Extension(0);
-    /// Bytes and words (EV56).
-    pub const BWX: Extension = Extension(1 << 0);
-    /// Square root and moves between register files (EV6).
-    pub const FIX: Extension = Extension(1 << 1);
-    /// Counts (EV67).
-    pub const CIX: Extension = Extension(1 << 2);
-    /// Motion video (PCA56).
-    pub const MVI: Extension = Extension(1 << 8);
+/// The constants of a set of bits, and their names.
+macro_rules! define_bits {
+    ($set:ident: $bits:ty; $($(#[doc = $doc:literal])* $id:ident = $value:expr, $name:literal;)*) => {
+        impl $set {
+            $($(#[doc = $doc])* pub const $id: $set = $set($value);)*
 
+            /// Names of those that it has, in the order above.
+            pub fn names(self) -> impl Iterator<Item = &'static str> {
+                const ALL: &[($bits, &str)] = &[$(($value, $name)),*];
+                ALL.iter().filter(move |(bits, _)| *bits & self.0 != 0).map(|(_, name)| *name)
+            }
+        }
+    };
+}
+
+define_bits! { Extension: u16;
+    /// What every Alpha has.
+    BASE = 0, "";
+    /// Bytes and words (EV56).
+    BWX = 1 << 0, "BWX";
+    /// Square root and moves between register files (EV6).
+    FIX = 1 << 1, "FIX";
+    /// Counts (EV67).
+    CIX = 1 << 2, "CIX";
+    /// Motion video (PCA56).
+    MVI = 1 << 8, "MVI";
+}
+
+impl Extension {
     /// Its bit in AMASK; 0 for what every Alpha has.
     #[must_use]
     pub const fn amask(self) -> u64 {
@@ -107,38 +124,40 @@ impl Extension {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flags(u16);
 
-impl Flags {
+define_bits! { Flags: u16;
     /// None.
-    pub const NONE: Flags = Flags(0);
+    NONE = 0, "";
     /// Loads from memory.
-    pub const LOAD: Flags = Flags(1 << 0);
+    LOAD = 1 << 0, "load";
     /// Stores to memory.
-    pub const STORE: Flags = Flags(1 << 1);
+    STORE = 1 << 1, "store";
     /// Takes or uses the reservation.
-    pub const LOCKED: Flags = Flags(1 << 2);
+    LOCKED = 1 << 2, "locked";
     /// May go elsewhere than to the next instruction: branches and jumps.
-    pub const BRANCH: Flags = Flags(1 << 3);
+    BRANCH = 1 << 3, "branch";
     /// A branch that may not be taken.
-    pub const CONDITIONAL: Flags = Flags(1 << 4);
+    CONDITIONAL = 1 << 4, "conditional";
     /// A jump through a register.
-    pub const INDIRECT: Flags = Flags(1 << 5);
+    INDIRECT = 1 << 5, "indirect";
     /// Calls: pushes a return address on the branch predictor's stack.
-    pub const CALL: Flags = Flags(1 << 6);
+    CALL = 1 << 6, "call";
     /// Returns: pops one.
-    pub const RETURN: Flags = Flags(1 << 7);
+    RETURN = 1 << 7, "return";
     /// Uses floating-point registers.
-    pub const FP: Flags = Flags(1 << 8);
+    FP = 1 << 8, "fp";
     /// VAX floating point.
-    pub const VAX: Flags = Flags(1 << 9);
+    VAX = 1 << 9, "vax";
     /// Orders memory accesses or traps.
-    pub const BARRIER: Flags = Flags(1 << 10);
+    BARRIER = 1 << 10, "barrier";
     /// May take an arithmetic trap.
-    pub const TRAPS: Flags = Flags(1 << 11);
+    TRAPS = 1 << 11, "traps";
     /// Goes to PALcode, or is reserved to it.
-    pub const PAL: Flags = Flags(1 << 12);
+    PAL = 1 << 12, "pal";
     /// No instruction of a user program.
-    pub const RESERVED: Flags = Flags(1 << 13);
+    RESERVED = 1 << 13, "reserved";
+}
 
+impl Flags {
     /// Both.
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {

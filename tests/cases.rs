@@ -1,0 +1,245 @@
+//! Every instruction against values worked out from the definitions of the Alpha Architecture
+//! Reference Manual: `cases/*.txt`, one case a line, in every way that the machine can run it.
+//!
+//! `cases/case.rs` says how a case is written. `scripts/check-cases` works the values out again, in
+//! another language and from the manual's definitions alone.
+
+#[path = "cases/case.rs"]
+mod case;
+#[path = "cases/doc.rs"]
+mod doc;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use axperf::isa::{Flags, INSNS, Op, Shape};
+use axperf::{Bus, Config, Cpu, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED};
+
+use case::{CODE, Case, MEMORY, Place};
+
+/// The cases of all files, in the order of the files' names.
+fn cases() -> Vec<Case> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut files: Vec<_> = std::fs::read_dir(&dir)
+        .expect("tests/cases is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "txt"))
+        .collect();
+    files.sort();
+    let (mut cases, mut errors) = (Vec::new(), Vec::new());
+    for path in files {
+        let name = path.file_name().expect("a file's path").to_string_lossy();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let (more, wrong) = case::read(&format!("tests/cases/{name}"), &text);
+        cases.extend(more);
+        errors.extend(wrong);
+    }
+    assert!(errors.is_empty(), "{} lines are no cases:\n{}", errors.len(), errors.join("\n"));
+    cases
+}
+
+/// How often each instruction stands in a case.
+fn counts(cases: &[Case]) -> HashMap<Op, usize> {
+    let mut counts = HashMap::new();
+    for case in cases {
+        let mut ops: Vec<Op> = case.insns().map(|insn| insn.op).collect();
+        ops.sort();
+        ops.dedup();
+        for op in ops {
+            *counts.entry(op).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// A way to run a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Way {
+    /// In the interpreter.
+    Interpreter,
+    /// Translated, with no polls.
+    Free,
+    /// Translated, looking for a flag.
+    Flag,
+    /// Translated, counting.
+    Counted,
+    /// Translated, a block at a time.
+    Block,
+}
+
+impl Way {
+    const ALL: [Way; 5] = [Way::Interpreter, Way::Free, Way::Flag, Way::Counted, Way::Block];
+
+    fn engine(self, cpu: Cpu) -> Engine {
+        let mut config = Config::new();
+        config.cpu(cpu).hot(1);
+        match self {
+            Way::Interpreter => config.engine(EngineKind::Interp),
+            Way::Block => config.region_blocks(1),
+            Way::Free | Way::Flag | Way::Counted => &mut config,
+        };
+        Engine::new(&config).expect("the host can hold code")
+    }
+}
+
+/// What a register holds that the case doesn't name.
+fn filler(reg: Reg) -> u64 {
+    match reg {
+        Reg::Pc => CODE,
+        Reg::Fpcr => axperf::isa::state::FPCR_DYN_NORMAL,
+        _ => 0xa5a5_0000_0000_0101u64.wrapping_mul(reg as u64 + 1),
+    }
+}
+
+/// Whether the case starts with an instruction that axperf doesn't execute yet: it must say so.
+fn unsupported(case: &Case) -> bool {
+    case.insns().next().is_some_and(|insn| {
+        let desc = insn.desc();
+        desc.shape == Shape::Stop && desc.is(Flags::VAX) && case.cpu.has(desc.extension)
+    })
+}
+
+/// Runs a case; what is wrong with the outcome.
+fn run(case: &Case, way: Way, engine: &Engine) -> Result<(), String> {
+    let mut machine = Machine::new(engine, FlatMemory::new(MEMORY as usize)).expect("it fits");
+    machine.set_async(way == Way::Flag);
+    for &reg in Reg::ALL {
+        machine.set_reg(reg, filler(reg));
+    }
+    for (n, word) in case.words.iter().enumerate() {
+        machine.write(CODE + 4 * n as u64, &word.to_le_bytes()).expect("it fits");
+    }
+    for &(place, value) in &case.before {
+        match place {
+            Place::Reg(reg) => machine.set_reg(reg, value),
+            Place::Memory(addr, width) => machine.bus().store(addr, width, value).expect("it fits"),
+        }
+    }
+    let mut registers = Reg::ALL.iter().map(|reg| Some(machine.reg(*reg))).collect::<Vec<_>>();
+    let mut memory = vec![0; MEMORY as usize];
+    machine.read(0, &mut memory).expect("it is all there");
+
+    // Where the case goes on, CALL_PAL 0 stands.
+    let exit = machine.run(if way == Way::Counted { 1000 } else { UNLIMITED });
+    let (expected, pc) = match case.exit {
+        _ if unsupported(case) => (Exit::Unsupported { pc: CODE, word: case.words[0] }, CODE),
+        Some(exit) => (exit, case.pc),
+        None => (Exit::Pal { function: 0 }, case.pc.wrapping_add(4)),
+    };
+    let mut wrong = Vec::new();
+    if exit != expected {
+        wrong.push(format!("the exit is {exit:x?} instead of {expected:x?}"));
+    }
+    registers[Reg::Pc as usize] = Some(pc);
+    for &(place, value) in case.after.iter().filter(|_| !unsupported(case)) {
+        match place {
+            Place::Reg(reg) => registers[reg as usize] = value,
+            Place::Memory(addr, width) => {
+                let (start, size) = (addr as usize, width.bytes() as usize);
+                let value = value.ok_or("memory has a value")?;
+                memory[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+        }
+    }
+    for (reg, expected) in Reg::ALL.iter().zip(registers) {
+        let value = machine.reg(*reg);
+        if expected.is_some_and(|expected| value != expected) {
+            let expected = expected.unwrap_or_default();
+            wrong.push(format!("{} is {value:#x} instead of {expected:#x}", reg.name()));
+        }
+    }
+    let mut now = vec![0; MEMORY as usize];
+    machine.read(0, &mut now).expect("it is all there");
+    if let Some(addr) = (0..now.len()).find(|at| now[*at] != memory[*at]) {
+        let (now, expected) = (now[addr], memory[addr]);
+        wrong.push(format!("the byte at {addr:#x} is {now:#x} instead of {expected:#x}"));
+    }
+    // A case of one instruction: what retires is known, too.
+    let retired = match expected {
+        _ if case.words.len() > 1 => None,
+        Exit::Fault { access: axperf::Access::Execute, .. } => Some(1),
+        Exit::Fault { .. } | Exit::Unaligned { .. } => Some(0),
+        Exit::Illegal { .. } | Exit::Unsupported { .. } => Some(0),
+        _ if case.exit.is_some() => Some(1),
+        _ => Some(2),
+    };
+    if let (Some(n), Some(expected)) = (machine.icount(), retired)
+        && n != expected
+    {
+        wrong.push(format!("{n} instructions retired instead of {expected}"));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+#[test]
+fn cases_hold() {
+    let cases = cases();
+    let mut engines = HashMap::new();
+    let mut failures = Vec::new();
+    for case in &cases {
+        for way in Way::ALL {
+            let engine = engines.entry((way, case.cpu)).or_insert_with(|| way.engine(case.cpu));
+            engine.invalidate_all();
+            if let Err(wrong) = run(case, way, engine) {
+                let Case { file, line, text, .. } = case;
+                failures.push(format!("{file}:{line}: {text}: {way:?}: {wrong}"));
+            }
+        }
+    }
+    println!("{} cases ran in {} ways", cases.len(), Way::ALL.len());
+    let translated: u64 = engines.values().map(|e| e.stats().translations).sum();
+    assert!(translated as usize > cases.len(), "only {translated} regions were translated");
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn every_instruction_has_a_case() {
+    let counts = counts(&cases());
+    let without: Vec<&str> =
+        INSNS.iter().filter(|desc| !counts.contains_key(&desc.op)).map(|d| d.mnemonic).collect();
+    assert!(without.is_empty(), "no case of {}", without.join(", "));
+}
+
+/// A line that is no case is named, with what is wrong.
+#[test]
+fn wrong_lines_are_named() {
+    for (line, error) in [
+        ("addq r1, r2, r3", "`=>` is missing"),
+        ("addq r1, r2, r3 => ", "the outcome is missing"),
+        ("addq r1, r2 r1=1 => r3=1", "line 1, column 12: expected `,`"),
+        ("addq r1, r2, r3 r1=1 r1=2 => r3=1", "r1=2 is given twice"),
+        ("addq r1, r2, r3 r1=* => r3=1", "r1=*: a value is needed"),
+        ("addq r1, r2, r3 r1=1 => r32=1", "r32 is no register"),
+        ("addq r1, r2, r3 r1=1 => r3=1x", "1x: invalid digit found in string"),
+        ("addq r1, r2, r3 r1=1 => r3", "r3: `=` is missing"),
+        ("stq r1, 0(r2) r1=1 => m[1]:8=1", "m[1]:8 isn't aligned, or not below 0x10000"),
+        ("stq r1, 0(r2) r1=1 => m[8]:3=1", "m[8]:3: a size is 1, 2, 4 or 8"),
+        ("stb r1, 0(r2) r1=1 => m[8]:1=0x100", "m[8]:1=0x100: the value is larger than that"),
+        ("ldq r1, 0(r2) => exit fault 1", "`exit fault 1` is no exit"),
+        ("amask 1, r2 cpu=ev8 => r2=1", "no CPU is called \"ev8\"; there are"),
+    ] {
+        let (cases, errors) = case::read("file", &format!("\n# a comment\n{line}"));
+        assert!(cases.is_empty(), "{line}");
+        assert_eq!(errors.len(), 1, "{line}");
+        let expected = format!("file:3: {error}");
+        assert!(errors[0].starts_with(&expected), "{}\nexpected: {expected}", errors[0]);
+    }
+}
+
+/// docs/isa.md is what the table and the cases make of it. With UPDATE_DOCS=1 it becomes so.
+#[test]
+fn documentation_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/isa.md");
+    let cases = cases();
+    let text = doc::text(cases.len(), &counts(&cases));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, text).expect("docs can be written");
+        return;
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    let at = there.lines().zip(text.lines()).take_while(|(a, b)| a == b).count() + 1;
+    assert!(
+        there == text,
+        "docs/isa.md differs from line {at} on; UPDATE_DOCS=1 cargo test --test cases writes it"
+    );
+}
