@@ -89,7 +89,7 @@ enum Engine {
 struct GuestArgs {
     /// Look for the program's absolute paths below this directory first [default:
     /// /usr/alpha-linux-gnu, where it exists]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'L', long, value_name = "DIR")]
     sysroot: Option<PathBuf>,
     /// How to run it
     #[arg(long, value_enum, default_value = "jit")]
@@ -211,7 +211,7 @@ struct InputArgs {
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     input: PathBuf,
     /// Look for programs and libraries below this directory first
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'L', long, value_name = "DIR")]
     sysroot: Option<PathBuf>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axperf::export::perf_data::{DataSummary, FileEvent, PerfData, PerfDataWriter};
 use axperf::export::profile::Profiles;
-use axperf::perf::{Attr, AttrFlags, Event, RegAbi, SamplerStats, Stop};
+use axperf::perf::{Attr, AttrFlags, Event, RegAbi, SamplerStats};
 use axperf::symbols::Session;
 
 use crate::failure::Failure;
@@ -156,18 +156,8 @@ fn say(
     if let Some(at) = summary.damaged_at {
         writeln!(out, "axperf: a process was killed while it wrote: {path} ends at {at:#x}")?;
     }
-    let chains: u64 = totals.chains.iter().sum();
-    if chains > 0 {
-        let complete = totals.chains[Stop::Complete as usize];
-        write!(
-            out,
-            "axperf: {:.1}% of the call chains are complete",
-            table::percent(complete, chains)
-        )?;
-        for stop in Stop::ALL.into_iter().skip(1).filter(|s| totals.chains[*s as usize] > 0) {
-            write!(out, ", {} {}", totals.chains[stop as usize], stop.text())?;
-        }
-        writeln!(out)?;
+    if let Some(ends) = table::chain_ends(&totals.chains) {
+        writeln!(out, "axperf: {ends}")?;
     }
     if summary.samples == 0 {
         let shorter = options.period / 100;

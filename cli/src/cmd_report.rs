@@ -41,7 +41,11 @@ pub fn run(options: Options) -> Result<(), Failure> {
 
 fn show(profile: &Profile, limit: f64, chains: usize, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "#\n# Samples: {} of event '{}'", profile.samples, profile.event)?;
-    writeln!(out, "# Event count: {}\n#", profile.weight)?;
+    writeln!(out, "# Event count: {}", profile.weight)?;
+    if let Some(ends) = table::chain_ends(&profile.unwound) {
+        writeln!(out, "# Unwound from registers and stack: {ends}")?;
+    }
+    writeln!(out, "#")?;
     table::functions(profile, limit, usize::MAX, out)?;
     if profile.has_chains && chains > 0 {
         writeln!(out, "\n# Call chains\n#")?;

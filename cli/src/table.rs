@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use axperf::export::profile::Profile;
+use axperf::perf::Stop;
 
 /// Rows with a share of at least `limit` percent, at most `most` of them.
 pub fn functions(
@@ -46,6 +47,18 @@ pub fn chains(profile: &Profile, limit: f64, most: usize, out: &mut dyn Write) -
         }
     }
     Ok(())
+}
+
+/// How call chains ended, in words; None if there are none. The counts are in the order of
+/// [`Stop::ALL`].
+pub fn chain_ends(counts: &[u64; Stop::ALL.len()]) -> Option<String> {
+    let all: u64 = counts.iter().sum();
+    let complete = percent(counts[Stop::Complete as usize], all);
+    let mut text = format!("{complete:.1}% of the call chains are complete");
+    for stop in Stop::ALL.into_iter().skip(1).filter(|s| counts[*s as usize] > 0) {
+        text += &format!(", {} {}", counts[stop as usize], stop.text());
+    }
+    (all > 0).then_some(text)
 }
 
 /// What `n` is of `all`, in percent.

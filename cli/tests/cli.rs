@@ -203,7 +203,7 @@ fn stats_are_printed() {
     assert_eq!(out.status.code(), Some(7));
     let said = text(&out.stderr);
     assert!(
-        said.contains("instructions interpreted") && said.contains("regions translated"),
+        said.contains("retired by the interpreter") && said.contains("translated code"),
         "{said}"
     );
 }
@@ -219,7 +219,7 @@ fn a_recording_is_whole() {
     assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
     let said = text(&out.stderr);
     assert!(said.contains("samples, one every 10007 instructions, 0 lost"), "{said}");
-    assert!(said.contains("100.0% of the call chains are complete"), "{said}");
+    assert!(said.contains("axperf: 100.0% of the call chains are complete\n"), "{said}");
     assert!(said.contains(&format!("more of it: axperf report -i {data}")), "{said}");
     let samples: usize =
         said.split("axperf: ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -353,46 +353,64 @@ fn scripts_are_perf_s() {
     assert_eq!(good(&["script", "-i", &data]), good(&["script", "-i", &data, "-F", fields[0]]));
 }
 
-/// Registers and stack of a sample: the pc is the sample's address, the stack is at the sp; both
-/// engines record the same.
+/// All registers of a sample: the pc is the sample's address.
 #[test]
-fn registers_and_stack_are_recorded() {
+fn registers_are_recorded() {
     let dir = TempDir::new();
     let Some(prog) = program(&dir) else { return };
-    let mut recordings = Vec::new();
-    for engine in ["interp", "jit"] {
-        let data = dir.text(engine);
-        let out = axperf(&[
-            "record",
-            "--engine",
-            engine,
-            "-c",
-            "10007",
-            "--user-regs",
-            "ext",
-            "--stack-size",
-            "1024",
-            "-o",
-            &data,
-            &prog,
-            "one",
-        ]);
-        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-        let script = good(&["script", "-i", &data, "-F", "ip,uregs"]);
-        for line in script.lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            assert_eq!(words.len(), 2 + 64, "{line}");
-            assert_eq!(words[1], "ABI:2");
-            assert!(line.contains(&format!(" pc:0x{} ", words[0])), "{line}");
-        }
-        recordings.push(script);
+    let data = dir.text("out.data");
+    let out = axperf(&["record", "-c", "20011", "--user-regs", "ext", "-o", &data, &prog, "one"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let script = good(&["script", "-i", &data, "-F", "ip,uregs"]);
+    for line in script.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words.len(), 2 + 64, "{line}");
+        assert_eq!(words[1], "ABI:2");
+        assert!(line.contains(&format!(" pc:0x{} ", words[0])), "{line}");
     }
-    let same = recordings[0].lines().zip(recordings[1].lines()).filter(|(a, b)| a == b).count();
-    // Addresses that the host chooses (the stack's start) differ between runs; code doesn't.
-    let ips = |s: &str| {
-        s.lines().map(|l| l.split_whitespace().next().unwrap().to_owned()).collect::<Vec<_>>()
+    assert!(script.lines().count() > 100);
+}
+
+/// Call chains by registers and stack, after the recording, are those that were found while it was
+/// made. With Linux's registers, which lack `$15`, some end early, are true as far as they go, and
+/// say why they end.
+#[test]
+fn chains_after_the_recording_are_those_of_the_recording() {
+    let dir = TempDir::new();
+    let Some(prog) = program(&dir) else { return };
+    let frames = |script: &str| -> Vec<Vec<String>> {
+        let blocks = script.split("\n\n").filter(|b| !b.is_empty());
+        blocks.map(|b| b.lines().skip(1).map(str::to_owned).collect()).collect()
     };
-    assert!(same > 0 || ips(&recordings[0]) == ips(&recordings[1]), "no sample is the same");
+    let record = |name: &str, options: &[&str]| {
+        let data = dir.text(name);
+        let mut args = vec!["record", "--seed", "1", "-c", "20011", "-o", &data];
+        args.extend(options);
+        args.extend([prog.as_str(), "one"]);
+        let out = axperf(&args);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        (frames(&good(&["script", "-i", &data, "-F", "ip,sym"])), good(&["report", "-i", &data]))
+    };
+    let (online, _) = record("online", &["-g"]);
+    let (offline, report) = record("offline", &["--user-regs", "ext", "--stack-size", "32768"]);
+    assert!(
+        report.contains("# Unwound from registers and stack: 100.0% of the call chains"),
+        "{report}"
+    );
+    assert!(online.len() > 100);
+    assert_eq!(online, offline);
+
+    let (kernel, report) = record("kernel", &["--user-regs", "all", "--stack-size", "32768"]);
+    assert!(report.contains("register not known"), "{report}");
+    let mut cut = 0;
+    for (online, kernel) in online.iter().zip(&kernel) {
+        if let Some((last, beginning)) = kernel.split_last().filter(|(l, _)| l.contains(" ... ")) {
+            assert!(last.ends_with("... register not known"), "{last}");
+            assert!(online.starts_with(beginning), "{beginning:?} {online:?}");
+            cut += 1;
+        }
+    }
+    assert!(cut > 20, "{cut}");
 }
 
 /// A recording that was there is kept under another name; one that can't be replaced stays.

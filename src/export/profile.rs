@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::perf_data::PerfData;
 use super::samples::for_each_sample;
 use crate::error::{Error, Result};
+use crate::perf::Stop;
 use crate::symbols::{Place, Session};
 
 /// A function's share.
@@ -49,6 +50,9 @@ pub struct Profile {
     pub functions: Vec<FunctionLine>,
     /// Call chains, those with the greatest share first.
     pub chains: Vec<ChainLine>,
+    /// How call chains ended that were followed by registers and stack, in the order of
+    /// [`Stop::ALL`].
+    pub unwound: [u64; Stop::ALL.len()],
 }
 
 /// The samples of a recording.
@@ -72,6 +76,7 @@ struct Counts {
     samples: u64,
     weight: u64,
     has_chains: bool,
+    unwound: [u64; Stop::ALL.len()],
     /// By thread's name and function: own and total.
     functions: HashMap<(usize, FunctionKey), (u64, u64)>,
     /// By functions, innermost first.
@@ -108,7 +113,10 @@ impl Profiles {
                     line.1 = line.1.saturating_add(weight);
                 }
             }
-            if s.sample.callchain.is_some() {
+            if let Some(end) = s.unwound {
+                counts.unwound[end.stop as usize] += 1;
+            }
+            if s.has_chain() {
                 counts.has_chains = true;
                 let sum = counts.chains.entry(chain).or_default();
                 *sum = sum.saturating_add(weight);
@@ -155,6 +163,7 @@ impl Counts {
             has_chains,
             functions,
             chains,
+            unwound: self.unwound,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Going through a recording, sample by sample, with names at hand.
 
+use super::offline::OfflineUnwinder;
 use super::perf_data::{FileRecord, PerfData, RecordKind};
 use crate::error::Result;
-use crate::perf::{CONTEXT_MAX, Sample};
+use crate::perf::{CONTEXT_MAX, ChainEnd, Sample};
 use crate::symbols::{Place, Session};
 
 /// A sample, and what was known of its process when it was taken.
@@ -14,6 +15,10 @@ pub struct Sampled<'a> {
     pub sample: Sample<'a>,
     /// Index of its event.
     pub event: usize,
+    /// How the calls end that were followed by the sample's registers and stack, since it has no
+    /// call chain of its own.
+    pub unwound: Option<ChainEnd>,
+    chain: &'a [u64],
 }
 
 impl Sampled<'_> {
@@ -36,15 +41,19 @@ impl Sampled<'_> {
         self.session.comm(tid).map_or_else(|| format!(":{tid}"), str::to_owned)
     }
 
+    /// Whether there is a call chain: the sample's own, or by registers and stack.
+    #[must_use]
+    pub fn has_chain(&self) -> bool {
+        self.sample.callchain.is_some() || self.unwound.is_some()
+    }
+
     /// Addresses and what they are, innermost first. Without a call chain it is the sample's own.
     ///
     /// A calling frame's address is the one after its call: what it is, is asked of the byte before.
     pub fn frames(&self) -> impl Iterator<Item = (u64, Place)> {
         let pid = self.pid();
-        let chain = self.sample.callchain.unwrap_or_default();
-        let own = if chain.iter().all(is_context) { self.sample.ip } else { None };
-        let addresses = chain.iter().filter(|&word| !is_context(word));
-        own.into_iter().chain(addresses).enumerate().map(move |(i, addr)| {
+        let own = if self.chain.is_empty() { self.sample.ip } else { None };
+        own.into_iter().chain(self.chain.iter().copied()).enumerate().map(move |(i, addr)| {
             let at = if i == 0 { addr } else { addr.wrapping_sub(1) };
             (addr, self.session.resolve(pid, at))
         })
@@ -68,14 +77,29 @@ pub fn for_each_sample<E: From<crate::Error>>(
 ) -> Result<u64, E> {
     use crate::perf::Record::{Lost, LostSamples};
     let (mut lost, mut lost_samples) = (0u64, 0u64);
+    let mut offline = OfflineUnwinder::new(session.sysroot());
+    let mut chain = Vec::new();
     for record in data.records() {
         let FileRecord { event, kind, .. } = record?;
         match kind {
-            RecordKind::Sample(sample) => each(&Sampled { session, sample, event })?,
+            RecordKind::Sample(sample) => {
+                chain.clear();
+                let unwound = match &sample.callchain {
+                    Some(words) => {
+                        chain.extend(words.iter().filter(|&word| !is_context(word)));
+                        None
+                    }
+                    None => offline.unwind(&sample, &mut chain),
+                };
+                each(&Sampled { session, sample, event, unwound, chain: &chain })?;
+            }
             RecordKind::Other(record, _) => match record {
                 Lost { lost: n, .. } => lost = lost.saturating_add(n),
                 LostSamples { lost: n } => lost_samples = lost_samples.saturating_add(n),
-                other => session.apply(&other),
+                other => {
+                    session.apply(&other);
+                    offline.apply(&other);
+                }
             },
         }
     }

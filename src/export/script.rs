@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::perf_data::PerfData;
 use super::samples::{Sampled, for_each_sample};
-use crate::perf::SampleRegs;
+use crate::perf::{SampleRegs, Stop};
 use crate::symbols::{Place, Session};
 
 /// Defines [`Field`] from one row a field.
@@ -125,7 +125,7 @@ pub fn write_script(
 fn write_sample(s: &Sampled, event: &str, fields: &Fields, out: &mut dyn Write) -> io::Result<()> {
     let has = |f| fields.has(f);
     let frames = has(Field::Ip) || has(Field::Sym);
-    let multi_line = frames && s.sample.callchain.is_some();
+    let multi_line = frames && s.has_chain();
     if has(Field::Comm) {
         match multi_line {
             true => write!(out, "{} ", s.comm())?,
@@ -159,6 +159,9 @@ fn write_sample(s: &Sampled, event: &str, fields: &Fields, out: &mut dyn Write) 
             write!(out, "\t")?;
             write_frame(s.session, addr, &place, fields, out)?;
             writeln!(out)?;
+        }
+        if let Some(end) = s.unwound.filter(|end| end.stop != Stop::Complete) {
+            writeln!(out, "\t{:>16} {}", "...", end.stop.text())?;
         }
     } else if let Some((addr, place)) = s.frames().next().filter(|_| frames) {
         write!(out, " ")?;

@@ -16,5 +16,6 @@ pub use code::{CodeSection, read_code};
 pub use demangle::demangle;
 pub use dso::{Dso, Symbol};
 pub(crate) use segments::Segments;
+pub(crate) use session::locate;
 pub use session::{DsoId, Place, Session};
 pub use space::{AddressSpace, Mapping};

@@ -58,6 +58,12 @@ impl Session {
         self
     }
 
+    /// The directory that files are looked for in first.
+    #[must_use]
+    pub fn sysroot(&self) -> Option<&Path> {
+        self.sysroot.as_deref()
+    }
+
     /// Follows a record.
     pub fn apply(&mut self, record: &Record) {
         match record {
@@ -162,6 +168,17 @@ impl Session {
 /// Whether a mapping's name is that of a file: others are `//anon`, `[heap]`, `[vdso]`.
 fn is_file(name: &str) -> bool {
     name.starts_with('/') && !name.starts_with("//")
+}
+
+/// Where the file of a mapping's name is: below `sysroot` if it is there. None if the name is no
+/// file's.
+pub(crate) fn locate(name: &[u8], sysroot: Option<&Path>) -> Option<PathBuf> {
+    let name = String::from_utf8_lossy(name);
+    if !is_file(&name) {
+        return None;
+    }
+    let below = sysroot.map(|root| root.join(name.trim_start_matches('/')));
+    Some(below.filter(|p| p.exists()).unwrap_or_else(|| PathBuf::from(&*name)))
 }
 
 fn load(name: &[u8], build_id: &[u8], sysroot: Option<&Path>) -> Entry {

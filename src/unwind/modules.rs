@@ -105,6 +105,12 @@ impl Modules {
         self.version.load(Ordering::Acquire) == snapshot.version
     }
 
+    /// The same files, for a process that was forked from this one.
+    #[must_use]
+    pub fn fork(&self) -> Arc<Modules> {
+        Arc::new(Modules::from_snapshot(&self.lock().snapshot))
+    }
+
     /// The same as a snapshot, with locks that nobody holds: for a process that was just forked.
     pub(super) fn from_snapshot(snapshot: &Snapshot) -> Modules {
         Modules {
