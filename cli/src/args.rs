@@ -97,6 +97,10 @@ struct GuestArgs {
     /// Set a variable of the program's environment; the rest is that of axperf
     #[arg(short = 'E', value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(OsString, OsString)>,
+    /// Start the program with random bytes made from this number, the same each time; with that,
+    /// what a C library does at random it does alike
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// Say at the end what the engine did
     #[arg(long)]
     stats: bool,
@@ -132,6 +136,7 @@ impl From<GuestArgs> for guest::Options {
             sysroot: args.sysroot,
             interpret: matches!(args.engine, Engine::Interp),
             env: args.env.into_iter().map(|(n, v)| (n.into_vec(), v.into_vec())).collect(),
+            seed: args.seed,
             stats: args.stats,
             fault_regs: args.fault_regs,
             crosscheck: args.crosscheck,

@@ -15,6 +15,7 @@ pub struct Options {
     pub sysroot: Option<PathBuf>,
     pub interpret: bool,
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub seed: Option<u64>,
     pub stats: bool,
     pub fault_regs: bool,
     pub crosscheck: bool,
@@ -41,6 +42,7 @@ impl Guest {
         let engine = Engine::new(&config)?;
         let mut linux = axperf_linux::Config::new();
         linux.verbose(options.verbose).show_registers(options.fault_regs);
+        linux.random(options.seed.map(random));
         if let Some(root) = &options.sysroot {
             linux.sysroot(Some(root.clone()));
         }
@@ -93,6 +95,20 @@ impl EngineReport {
             eprintln!("axperf: {unaligned} unaligned accesses fixed up");
         }
     }
+}
+
+/// Sixteen bytes that look random: two steps of the generator SplitMix64.
+fn random(seed: u64) -> [u8; 16] {
+    let step = |n: u64| {
+        let mut z = seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&step(1).to_le_bytes());
+    bytes[8..].copy_from_slice(&step(2).to_le_bytes());
+    bytes
 }
 
 /// axperf's own environment with the changes made.

@@ -10,6 +10,7 @@ pub struct Config {
     pub(crate) sysroot: Sysroot,
     pub(crate) verbose: bool,
     pub(crate) show_registers: bool,
+    pub(crate) random: Option<[u8; 16]>,
     pub(crate) stack: u64,
     pub(crate) release: String,
 }
@@ -24,6 +25,7 @@ impl Default for Config {
             sysroot: Sysroot::new(debian.is_dir().then_some(debian)),
             verbose: false,
             show_registers: false,
+            random: None,
             stack: 8 << 20,
             release: "7.2.13".into(),
         }
@@ -55,6 +57,13 @@ impl Config {
     /// exact if the engine's `fault_regs` says so. Default: no.
     pub fn show_registers(&mut self, on: bool) -> &mut Config {
         self.show_registers = on;
+        self
+    }
+
+    /// The random bytes that a program starts with (AT_RANDOM), from which the C library makes its
+    /// stack guard. Default: the host's, others for each program.
+    pub fn random(&mut self, bytes: Option<[u8; 16]>) -> &mut Config {
+        self.random = bytes;
         self
     }
 

@@ -168,7 +168,12 @@ impl Program {
     ///
     /// # Errors
     /// The host can't, or the file is shorter than its headers say.
-    pub fn map(&self, space: &Space, stack_len: u64) -> Result<Start, Errno> {
+    pub fn map(
+        &self,
+        space: &Space,
+        stack_len: u64,
+        random: Option<[u8; 16]>,
+    ) -> Result<Start, Errno> {
         let main = &self.main;
         let bias = if main.image.relocatable {
             let place = if self.interpreter.is_some() {
@@ -209,6 +214,7 @@ impl Program {
             header_count: main.image.header_count,
             base,
             entry,
+            random,
         };
         let built = stack::build(space, stack_len, &self.argv, &self.envp, &self.execfn, &auxv)?;
         Ok(Start { pc, sp: built.sp, auxv: built.auxv, args: built.args })

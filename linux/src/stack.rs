@@ -15,6 +15,8 @@ pub(crate) struct Auxv {
     pub header_count: u64,
     pub base: u64,
     pub entry: u64,
+    /// AT_RANDOM, if it isn't to be the host's.
+    pub random: Option<[u8; 16]>,
 }
 
 /// The stack, built.
@@ -92,7 +94,10 @@ pub(crate) fn build(
     let argv_at = pointers(argv);
     let args = argv_at.first().copied().unwrap_or(args_end)..args_end;
     let platform_at = top.push(PLATFORM);
-    let random_at = top.push(&random()?);
+    let random_at = top.push(&match auxv.random {
+        Some(bytes) => bytes,
+        None => random()?,
+    });
 
     // SAFETY: these have no preconditions.
     let (uid, euid, gid, egid) =

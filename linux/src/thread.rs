@@ -59,6 +59,8 @@ pub(crate) struct Thread {
     /// An interrupted system call, which a signal may have made again.
     pub restart: Option<syscall::Restart>,
     pub end: Option<End>,
+    /// It has run: an observer knows it.
+    started: bool,
     /// A parent that waits until this one executes a program or exits.
     pub vfork: Option<vfork::Child>,
 }
@@ -91,6 +93,7 @@ impl Thread {
             unaligned: 0,
             restart: None,
             end: None,
+            started: false,
             vfork: None,
         })
     }
@@ -107,7 +110,11 @@ impl Thread {
 
     /// Maps a program and goes to its start; the address space is empty.
     pub fn start_program(&mut self, program: &Program) -> Result<(), Errno> {
-        let start = program.map(&self.shared.space, self.shared.limits.stack())?;
+        let start = program.map(
+            &self.shared.space,
+            self.shared.limits.stack(),
+            self.shared.config.random,
+        )?;
         for &reg in Reg::ALL {
             self.cpu.set_reg(reg, 0);
         }
@@ -182,7 +189,9 @@ impl Thread {
     /// Runs the thread until it ends. Signals are as the guest's mask has them meanwhile, and all
     /// blocked afterwards.
     pub fn run(&mut self) -> End {
-        self.shared.observe(|o| o.thread_start(self.ids, &mut self.cpu));
+        if !std::mem::replace(&mut self.started, true) {
+            self.shared.observe(|o| o.thread_start(self.ids, &mut self.cpu));
+        }
         host::set_mask(&self.mailbox, self.mask);
         let end = loop {
             if self.mailbox.take_attention() && self.shared.is_ending() {

@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -141,6 +142,66 @@ fn the_shared_programs() {
 fn system_calls() {
     if tools() {
         Native::of(source("calls.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+/// Threads, forks, faults and signals at once.
+#[test]
+fn storm() {
+    if tools() {
+        Native::of(source("storm.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+/// After IMB the new code runs, whoever changed it.
+#[test]
+fn changed_code() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("patch.c"), &dir.path("patch"), &["-O1"]);
+    for options in ENGINES {
+        let got = run_alpha(&dir.path(""), "patch", options, &[]);
+        assert_eq!(text(&got.stdout), "stale 0\nwrong 0\n", "{options:?}: {}", text(&got.stderr));
+    }
+}
+
+/// Headers changed at random: the program runs, or ends by what it does, or is refused; the runner
+/// never panics, and a signal is one that it has named.
+#[test]
+fn broken_programs() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("hello.c"), &dir.path("whole"), &["-O1"]);
+    let whole = fs::read(dir.path("whole")).expect("the program");
+    let mut random = 1u64;
+    let mut next = move |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % below
+    };
+    for _ in 0..150 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(3) {
+            // The headers are in the first 600 bytes; few values are small.
+            let value = [0, 1, 7, 0x7f, 0x80, 0xff, next(256) as u8];
+            bytes[4 + next(596) as usize] = value[next(7) as usize];
+        }
+        bytes.truncate(if next(10) == 0 { next(whole.len() as u64) as usize } else { bytes.len() });
+        fs::write(dir.path("broken"), &bytes).expect("write it");
+        let mut command = Command::new("timeout");
+        command.args(["-s", "KILL", "5"]).arg(runner()).args(["-i", "-v", "./broken"]);
+        fs::set_permissions(dir.path("broken"), fs::Permissions::from_mode(0o755)).expect("chmod");
+        let got = output(command, &dir.path(""), &[]);
+        let said = text(&got.stderr);
+        assert!(!said.contains("panicked"), "{said}");
+        // `timeout` passes a signal on as a status, and its own KILL as 137.
+        let code = got.status.code().or(got.status.signal().map(|s| 128 + s));
+        if code.is_some_and(|c| c > 128 && c != 137) {
+            assert!(said.contains("axperf: SIG"), "{code:?}: {said}");
+        }
     }
 }
 

@@ -26,6 +26,10 @@ pub(super) fn openat(t: &mut Thread, a: &[u64; 6]) -> Result {
 fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, mode: u64) -> Result {
     let name = t.shared.space.read_string(path, libc::PATH_MAX as usize)?;
     let close_on_exec = guest_flags & flags::CLOEXEC != 0;
+    if t.own_proc_file(&name) == Some(b"mem") {
+        // It would be all of this process, axperf's part too.
+        return Err(Errno(libc::EACCES));
+    }
     if let Some(content) = procfs::content(t, &name) {
         if guest_flags & flags::ACCESS_MODE != 0 {
             return Err(Errno(libc::EACCES));
@@ -33,9 +37,16 @@ fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, mode: u64) -> Resu
         let file = memory_file(&content)?;
         return Ok(t.shared.descriptors.give(file, close_on_exec)?.into());
     }
-    let host = t.host_path(&name, guest_flags & flags::NOFOLLOW == 0);
+    let host_flags = flags::open_to_host(guest_flags);
+    // What may change a file isn't for the sysroot's.
+    const CHANGES: i32 = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
+    let host = if host_flags & CHANGES == libc::O_RDONLY {
+        t.host_path(&name, guest_flags & flags::NOFOLLOW == 0)
+    } else {
+        name
+    };
     let host = CString::new(host).unwrap_or_default();
-    let host_flags = flags::open_to_host(guest_flags) as u64;
+    let host_flags = host_flags as u64;
     let fd = t.block(libc::SYS_openat, &[dir, host.as_ptr() as u64, host_flags, mode, 0, 0])?;
     Ok(t.shared.descriptors.admit(fd)?.into())
 }

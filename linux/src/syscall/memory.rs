@@ -101,9 +101,16 @@ pub(super) fn madvise(t: &mut Thread, a: &[u64; 6]) -> Result {
 
 /// brk: OSF/1's gives an error, but 0 asks for the heap's end.
 pub(super) fn brk(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let before = t.shared.space.set_break(0);
     let end = t.shared.space.set_break(a[0]);
     if a[0] != 0 && end != a[0] {
         return Err(Errno(libc::ENOMEM));
+    }
+    if end > before {
+        let heap = t.shared.space.table().find(end - 1).cloned();
+        if let Some(heap) = heap {
+            t.shared.observe_map(t.ids, &heap);
+        }
     }
     Ok(end.into())
 }

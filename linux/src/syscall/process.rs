@@ -138,6 +138,7 @@ fn new_thread(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
     // The new host thread starts with every signal blocked, until it can take one.
     let mask = host::block_all();
     let spawned = std::thread::Builder::new().name("axperf-guest".into()).spawn(move || {
+        let _whole = WholeProcess;
         let alive = child.arrive();
         let shared = Arc::clone(&child.shared);
         // Both before either goes on. A bad address is nobody's error, as in the kernel.
@@ -158,6 +159,17 @@ fn new_thread(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
     t.update_async();
     t.cpu.set_reg(Reg::R20, 0);
     tid.map(|tid| Ret::from(tid as u64)).ok_or(again)
+}
+
+/// A panic on a guest's thread is the end of the process: the other threads would wait for it.
+struct WholeProcess;
+
+impl Drop for WholeProcess {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
 }
 
 fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
