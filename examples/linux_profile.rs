@@ -108,8 +108,7 @@ impl Observer for Profiler {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut argv: Vec<Vec<u8>> =
-        std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
+    let mut argv: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
     if argv.is_empty() {
         argv.push(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/guest/demo").into());
     }
@@ -119,8 +118,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::new(&axperf::Config::new())?;
     let profiler = Arc::new(Profiler::default());
     let observer: Arc<dyn Observer> = profiler.clone();
-    let process =
-        Process::new(&engine, argv, env, &axperf_linux::Config::new(), Some(observer))?;
+    let process = Process::new(&engine, argv, env, &axperf_linux::Config::new(), Some(observer))?;
     let status = process.run();
 
     let chains = profiler.chains.lock().expect("no panics");

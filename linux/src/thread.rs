@@ -182,8 +182,10 @@ impl Thread {
     /// Whether kicks can come, so that translated code must look for them.
     pub fn update_async(&mut self) {
         let shared = &self.shared;
-        let on = shared.is_threaded() || shared.catches_fatal() || shared.actions().any_handler();
-        self.cpu.set_async(on);
+        let handler = shared.actions().any_handler();
+        self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler);
+        // Only a handler's frame shows a register that the program won't read again.
+        self.cpu.set_exact_exits(handler);
     }
 
     /// Runs the thread until it ends. Signals are as the guest's mask has them meanwhile, and all
