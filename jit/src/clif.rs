@@ -168,6 +168,47 @@ impl Tx<'_> {
         self.bail_if(denormal);
     }
 
+    /// Leaves if rounding made a normal operation's result too small for a normal number, zero
+    /// included: a zero result is exact only if one of the factors is zero.
+    fn bail_if_underflow(&mut self, r: Value, factors: &[Value]) {
+        let (bits, least) = if self.b.func.dfg.value_type(r) == F32 {
+            (self.b.ins().bitcast(I32, MemFlagsData::new(), r), 1 << 24)
+        } else {
+            (self.bits(r), 2 * LEAST_T as i64)
+        };
+        let magnitude = self.b.ins().ishl_imm_u(bits, 1);
+        let small = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, magnitude, least);
+        let (look, go_on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(look);
+        self.b.ins().brif(small, look, &[], go_on, &[]);
+        self.b.switch_to_block(look);
+        let mut inexact = self.b.ins().iconst(I8, 1);
+        for &f in factors {
+            let bits = self.bits(f);
+            let magnitude = self.b.ins().ishl_imm_u(bits, 1);
+            let other = self.b.ins().icmp_imm_u(IntCC::NotEqual, magnitude, 0);
+            inexact = self.b.ins().band(inexact, other);
+        }
+        self.bail_if(inexact);
+        self.b.ins().jump(go_on, &[]);
+        self.b.switch_to_block(go_on);
+    }
+
+    /// Leaves if the result of an operation without software completion isn't an ordinary number.
+    fn bail_unless_finished(&mut self, op: FpOp, r: Value, a: Value, b: Value) {
+        self.bail_if_special(r);
+        match op {
+            FpOp::Mul => self.bail_if_underflow(r, &[a, b]),
+            FpOp::Div => self.bail_if_underflow(r, &[a]),
+            // A sum that is too small is exact; a root never is.
+            FpOp::Add | FpOp::Sub if self.b.func.dfg.value_type(r) == F32 => {
+                self.bail_if_denormal32(r);
+            }
+            FpOp::Add | FpOp::Sub => self.bail_if_denormal(r),
+            FpOp::Sqrt => {}
+        }
+    }
+
     /// Leaves if the value isn't finite.
     fn bail_if_special(&mut self, a: Value) {
         let zero = self.b.ins().fsub(a, a);
@@ -471,8 +512,7 @@ impl Sem for Tx<'_> {
                 if q.software {
                     self.bail_if_unordered(r, r);
                 } else {
-                    self.bail_if_special(r);
-                    self.bail_if_denormal(r);
+                    self.bail_unless_finished(op, r, a, b);
                 }
                 Ok(if chopped { self.chop(op, a, b, r) } else { r })
             }
@@ -482,10 +522,10 @@ impl Sem for Tx<'_> {
                 let r = self.fp_op(op, x, y);
                 if q.software {
                     self.bail_if_unordered(r, r);
+                    self.bail_if_denormal32(r);
                 } else {
-                    self.bail_if_special(r);
+                    self.bail_unless_finished(op, r, a, b);
                 }
-                self.bail_if_denormal32(r);
                 Ok(self.b.ins().fpromote(F64, r))
             }
         }
@@ -538,7 +578,7 @@ impl Sem for Tx<'_> {
             }
             FpConversion::QtoL => {
                 let n = self.bits(b);
-                if q.underflow {
+                if q.underflow && !q.software {
                     let low = self.sext(n, Width::Long);
                     let wide = self.icmp(IntCC::NotEqual, low, n);
                     self.bail_if(wide);
@@ -564,11 +604,12 @@ impl Sem for Tx<'_> {
                 let r = self.b.ins().fdemote(F32, b);
                 if q.software {
                     self.bail_if_unordered(r, r);
+                    self.bail_if_denormal32(r);
                 } else {
                     self.bail_if_denormal(b);
                     self.bail_if_special(r);
+                    self.bail_if_underflow(r, &[b]);
                 }
-                self.bail_if_denormal32(r);
                 Ok(self.b.ins().fpromote(F64, r))
             }
             FpConversion::TtoQ => {

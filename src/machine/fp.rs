@@ -6,8 +6,23 @@
 //!
 //! Source: Alpha Architecture Reference Manual, section 4.7.
 
-use crate::machine::hostfp::{self, Mode};
 use axperf_isa::sem::{ArithTrap, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding};
+
+use crate::machine::hostfp::{self, Flags, Mode};
+
+/// An arithmetic trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trap {
+    pub kind: ArithTrap,
+    /// What is written all the same; None where the manual says UNPREDICTABLE, and nothing is.
+    pub result: Option<u64>,
+}
+
+impl From<ArithTrap> for Trap {
+    fn from(kind: ArithTrap) -> Trap {
+        Trap { kind, result: None }
+    }
+}
 
 const QUIET: u64 = 1 << 51;
 const SIGN: u64 = 1 << 63;
@@ -21,10 +36,6 @@ fn exponent(x: u64) -> u64 {
 
 fn is_nan(x: u64) -> bool {
     exponent(x) == 0x7ff && x << 12 != 0
-}
-
-fn is_inf(x: u64) -> bool {
-    exponent(x) == 0x7ff && x << 12 == 0
 }
 
 fn is_denormal(x: u64) -> bool {
@@ -59,9 +70,9 @@ fn mode(q: Qualifiers, fpcr: u64) -> Mode {
 }
 
 /// Operands that only software completion accepts.
-fn check_operands(q: Qualifiers, operands: &[u64]) -> Result<(), ArithTrap> {
+fn check_operands(q: Qualifiers, operands: &[u64]) -> Result<(), Trap> {
     if !q.software && operands.iter().any(|&x| exponent(x) == 0x7ff || is_denormal(x)) {
-        return Err(ArithTrap::InvalidOperation);
+        return Err(ArithTrap::InvalidOperation.into());
     }
     Ok(())
 }
@@ -84,79 +95,70 @@ pub(crate) fn arith(
     fpcr: u64,
     a: u64,
     b: u64,
-) -> Result<u64, ArithTrap> {
+) -> Result<u64, Trap> {
     let mode = mode(q, fpcr);
     let a = if op == FpOp::Sqrt { 0 } else { a };
     check_operands(q, &[a, b])?;
     if let Some(nan) = nan_operand(a, b) {
         return Ok(nan);
     }
-    let r = match format {
+    let (r, flags) = match format {
         FpFormat::T => {
             let (x, y) = (f64::from_bits(a), f64::from_bits(b));
-            match op {
+            let (r, flags) = match op {
                 FpOp::Add => hostfp::add64(mode, x, y),
                 FpOp::Sub => hostfp::sub64(mode, x, y),
                 FpOp::Mul => hostfp::mul64(mode, x, y),
                 FpOp::Div => hostfp::div64(mode, x, y),
                 FpOp::Sqrt => hostfp::sqrt64(mode, x, y),
-            }
-            .to_bits()
+            };
+            (r.to_bits(), flags)
         }
         FpFormat::S => {
             let x = f32::from_bits(register_to_s(a) as u32);
             let y = f32::from_bits(register_to_s(b) as u32);
-            let r = match op {
+            let (r, flags) = match op {
                 FpOp::Add => hostfp::add32(mode, x, y),
                 FpOp::Sub => hostfp::sub32(mode, x, y),
                 FpOp::Mul => hostfp::mul32(mode, x, y),
                 FpOp::Div => hostfp::div32(mode, x, y),
                 FpOp::Sqrt => hostfp::sqrt32(mode, x, y),
             };
-            s_to_register(u64::from(r.to_bits()))
+            (s_to_register(u64::from(r.to_bits())), flags)
         }
     };
     if is_nan(r) {
-        return if q.software { Ok(DEFAULT_NAN) } else { Err(ArithTrap::InvalidOperation) };
+        return if q.software { Ok(DEFAULT_NAN) } else { Err(ArithTrap::InvalidOperation.into()) };
     }
+    if op == FpOp::Div && b << 1 == 0 && !q.software {
+        return Err(ArithTrap::DivisionByZero.into());
+    }
+    finish(q, r, flags)
+}
+
+/// The result of an operation on ordinary operands, or its trap. With software completion it is
+/// what it is; else a result that is too small for a normal number becomes zero.
+fn finish(q: Qualifiers, r: u64, flags: Flags) -> Result<u64, Trap> {
     if q.software {
         return Ok(r);
     }
-    if is_inf(r) {
-        let by_zero = op == FpOp::Div && b << 1 == 0;
-        let trap = if by_zero { ArithTrap::DivisionByZero } else { ArithTrap::Overflow };
-        return Err(trap);
+    if flags.overflow() {
+        return Err(ArithTrap::Overflow.into());
     }
-    flush(q, r)
+    if !is_denormal(r) && !flags.underflow() {
+        return Ok(r);
+    }
+    if q.underflow {
+        return Err(Trap { kind: ArithTrap::Underflow, result: Some(0) });
+    }
+    Ok(0)
 }
 
-/// A tiny result without software completion: zero, or a trap if underflow is enabled.
-fn flush(q: Qualifiers, r: u64) -> Result<u64, ArithTrap> {
-    if !is_denormal(r) {
-        Ok(r)
-    } else if q.underflow {
-        Err(ArithTrap::Underflow)
-    } else {
-        Ok(0)
-    }
-}
-
-pub(crate) fn compare(
-    relation: FpRelation,
-    q: Qualifiers,
-    a: u64,
-    b: u64,
-) -> Result<u64, ArithTrap> {
-    // Compares take infinities and quiet NaNs for CMPTUN and CMPTEQ without trap; denormal operands
-    // and the other NaNs need software completion.
-    let signals = match relation {
-        FpRelation::Eq | FpRelation::Un => {
-            (is_nan(a) && a & QUIET == 0) || (is_nan(b) && b & QUIET == 0)
-        }
-        FpRelation::Lt | FpRelation::Le => is_nan(a) || is_nan(b),
-    };
-    if !q.software && (signals || is_denormal(a) || is_denormal(b)) {
-        return Err(ArithTrap::InvalidOperation);
+pub(crate) fn compare(relation: FpRelation, q: Qualifiers, a: u64, b: u64) -> Result<u64, Trap> {
+    // Compares take infinities without trap, and nothing else that isn't finite.
+    let traps = |x| is_nan(x) || is_denormal(x);
+    if !q.software && (traps(a) || traps(b)) {
+        return Err(ArithTrap::InvalidOperation.into());
     }
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
     let holds = match relation {
@@ -173,10 +175,13 @@ pub(crate) fn convert(
     q: Qualifiers,
     fpcr: u64,
     b: u64,
-) -> Result<u64, ArithTrap> {
+) -> Result<u64, Trap> {
     match conversion {
-        FpConversion::QtoT => Ok(hostfp::i64_to_f64(mode(q, fpcr), b as i64).to_bits()),
-        FpConversion::QtoS => Ok(f64::from(hostfp::i64_to_f32(mode(q, fpcr), b as i64)).to_bits()),
+        FpConversion::QtoT => Ok(hostfp::i64_to_f64(mode(q, fpcr), b as i64).0.to_bits()),
+        FpConversion::QtoS => {
+            let (r, _) = hostfp::i64_to_f32(mode(q, fpcr), b as i64);
+            Ok(f64::from(r).to_bits())
+        }
         FpConversion::StoT => {
             check_operands(q, &[b])?;
             if is_nan(b) {
@@ -190,21 +195,15 @@ pub(crate) fn convert(
                 // The register image of an S NaN has no fraction bits below S_floating's.
                 return Ok((b | QUIET) & !0x1fff_ffff);
             }
-            let r = hostfp::f64_to_f32(mode(q, fpcr), f64::from_bits(b));
-            let r = s_to_register(u64::from(r.to_bits()));
-            if q.software {
-                return Ok(r);
-            }
-            if is_inf(r) {
-                return Err(ArithTrap::Overflow);
-            }
-            flush(q, r)
+            let (r, flags) = hostfp::f64_to_f32(mode(q, fpcr), f64::from_bits(b));
+            finish(q, s_to_register(u64::from(r.to_bits())), flags)
         }
         FpConversion::QtoL => {
-            if q.underflow && b as i64 != i64::from(b as i32) {
-                return Err(ArithTrap::IntegerOverflow);
+            let r = (b & 0xc000_0000) << 32 | (b & 0x3fff_ffff) << 29;
+            if q.underflow && !q.software && b as i64 != i64::from(b as i32) {
+                return Err(Trap { kind: ArithTrap::IntegerOverflow, result: Some(r) });
             }
-            Ok((b & 0xc000_0000) << 32 | (b & 0x3fff_ffff) << 29)
+            Ok(r)
         }
         FpConversion::TtoQ => {
             check_operands(q, &[b])?;
@@ -215,15 +214,21 @@ pub(crate) fn convert(
                 Mode::Down => x.floor(),
                 Mode::Up => x.ceil(),
             };
-            Ok(to_quad(rounded))
+            let r = to_quad(rounded);
+            if q.underflow && !q.software && !LIMITS.contains(&rounded) {
+                return Err(Trap { kind: ArithTrap::IntegerOverflow, result: Some(r) });
+            }
+            Ok(r)
         }
     }
 }
 
+/// What fits in a quadword.
+const LIMITS: std::ops::Range<f64> = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0;
+
 /// An integral value modulo 2^64; not-a-number and infinity give 0.
 fn to_quad(x: f64) -> u64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&x) {
+    if LIMITS.contains(&x) {
         return x as i64 as u64;
     }
     let bits = x.to_bits();
@@ -287,7 +292,7 @@ mod tests {
         let zero = 0f64.to_bits();
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, zero, zero),
-            Err(ArithTrap::InvalidOperation)
+            Err(ArithTrap::InvalidOperation.into())
         );
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, su(), 2 << 58, zero, zero),
@@ -296,12 +301,48 @@ mod tests {
         let one = 1f64.to_bits();
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, plain(), 2 << 58, one, zero),
-            Err(ArithTrap::DivisionByZero)
+            Err(ArithTrap::DivisionByZero.into())
         );
         assert_eq!(
             arith(FpOp::Div, FpFormat::T, su(), 2 << 58, one, zero),
             Ok(f64::INFINITY.to_bits())
         );
+    }
+
+    /// Overflow and underflow without software completion. Values: 4.7.7.6 and 4.7.7.7 of the manual,
+    /// also for roundings that stop at the greatest number, and for results that round to zero.
+    #[test]
+    fn beyond_the_format() {
+        let plain = plain();
+        let traps = Qualifiers { underflow: true, ..plain };
+        let chopped = Qualifiers { rounding: Rounding::Chopped, ..plain };
+        let mult =
+            |q, a: f64, b: f64| arith(FpOp::Mul, FpFormat::T, q, 2 << 58, a.to_bits(), b.to_bits());
+        for q in [plain, chopped] {
+            assert_eq!(mult(q, -1e300, 1e300), Err(ArithTrap::Overflow.into()));
+            assert_eq!(mult(q, -1e-300, 1e-300), Ok(0));
+            assert_eq!(mult(q, -1e-300, 0.0), Ok(1 << 63));
+        }
+        let underflow = Err(Trap { kind: ArithTrap::Underflow, result: Some(0) });
+        assert_eq!(mult(traps, -1e-300, 1e-300), underflow);
+        assert_eq!(mult(traps, f64::MIN_POSITIVE, 0.5), underflow);
+        assert_eq!(convert(FpConversion::TtoS, traps, 0, 1e-60f64.to_bits()), underflow);
+        assert_eq!(convert(FpConversion::TtoS, plain, 0, (-1e-60f64).to_bits()), Ok(0));
+        let overflow = Trap { kind: ArithTrap::IntegerOverflow, result: Some(1 << 63) };
+        let limit = 9_223_372_036_854_775_808.0f64.to_bits();
+        assert_eq!(convert(FpConversion::TtoQ, traps, 0, limit), Err(overflow));
+    }
+
+    /// A quiet NaN is an invalid operand of every compare, infinity of none (4.7.7.4).
+    #[test]
+    fn compares_without_completion() {
+        let (nan, inf, one) = (f64::NAN.to_bits(), f64::INFINITY.to_bits(), 1f64.to_bits());
+        for relation in [FpRelation::Eq, FpRelation::Lt, FpRelation::Le, FpRelation::Un] {
+            let invalid = Err(ArithTrap::InvalidOperation.into());
+            assert_eq!(compare(relation, plain(), one, nan), invalid);
+            assert!(compare(relation, plain(), inf, one).is_ok());
+            assert!(compare(relation, su(), one, nan).is_ok());
+        }
     }
 
     /// A float denormal to double: 2^-149 is 36a0000000000000.

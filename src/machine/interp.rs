@@ -97,8 +97,14 @@ impl<B: Bus> Eval<'_, B> {
         Exit::Arith { pc: self.pc.wrapping_add(4), summary: trap.summary() | swc, write_mask }
     }
 
-    fn fp_result(&mut self, r: Result<u64, ArithTrap>) -> Result<u64, Exit> {
-        r.map_err(|trap| self.arith(trap, 1 << (32 + u64::from(self.insn.rc))))
+    fn fp_result(&mut self, r: Result<u64, fp::Trap>) -> Result<u64, Exit> {
+        r.map_err(|trap| {
+            let rc = self.insn.rc;
+            if let Some(result) = trap.result {
+                self.regs.set_fp(rc, result);
+            }
+            self.arith(trap.kind, if rc == 31 { 0 } else { 1 << (32 + u64::from(rc)) })
+        })
     }
 }
 

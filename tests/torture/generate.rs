@@ -22,8 +22,8 @@ pub struct Recipe {
     pub stops: u64,
     /// RPCC, which both engines answer alike only where instructions are counted.
     pub counter: bool,
-    /// Every result that isn't a number becomes 0.
-    pub no_nans: bool,
+    /// Every result that is not a number becomes 0, and what qemu does otherwise is left out.
+    pub for_qemu: bool,
 }
 
 /// A program: position-independent, entered at its first word, ended by CALL_PAL 0x83.
@@ -105,7 +105,9 @@ impl Generator {
                     }
                 }
                 11..14 => self.branch(),
-                14 | 15 if level + depth < 2 => self.repeat(level, size / 2, functions, depth),
+                14 | 15 if level + depth < [2, 2, 0][level] => {
+                    self.repeat(level, size / 2, functions, depth)
+                }
                 16 | 17 if level == 0 => {
                     let f = self.rng.below(functions as u64) as usize;
                     self.call(f, 26);
@@ -187,7 +189,7 @@ impl Generator {
 
     /// A loop of a few rounds.
     fn repeat(&mut self, level: usize, size: usize, functions: usize, depth: usize) {
-        let counter = 22 + (level + depth) as u8;
+        let counter = 22 + (2 * level + depth) as u8;
         let rounds = self.rng.range(1, 6) as i32;
         self.put(Op::lda, Fields { ra: counter, rb: 31, imm: rounds, ..Fields::default() });
         let head = self.at();
@@ -250,8 +252,10 @@ impl Generator {
 
     fn operate(&mut self) {
         let traps = self.rng.chance(150);
+        let qemu = self.recipe.for_qemu;
         let desc = self.row(|d| {
-            matches!(d.shape, Shape::Int | Shape::Cmov) || traps && d.shape == Shape::IntV
+            (matches!(d.shape, Shape::Int | Shape::Cmov) || traps && d.shape == Shape::IntV)
+                && !(qemu && d.op == Op::amask)
         });
         let free = matches!(desc.form, Form::Opr(..) | Form::OprB(..));
         let literal = free && self.rng.chance(350);
@@ -285,7 +289,8 @@ impl Generator {
             let desc =
                 self.row(|d| d.is(Flags::LOAD) && !d.is(Flags::VAX) || d.shape == Shape::Store);
             let fields = self.place(desc);
-            let ra = if desc.is(Flags::LOAD) && self.rng.chance(200) { 31 } else { fields.ra };
+            let prefetch = desc.is(Flags::LOAD) && !desc.is(Flags::LOCKED) && self.rng.chance(200);
+            let ra = if prefetch { 31 } else { fields.ra };
             self.put(desc.op, Fields { ra, rb: base, ..fields });
             if self.rng.chance(300) {
                 let (to, imm) = (self.rng.pick(&[base, 16]), self.rng.range(-20, 20) as i32);
@@ -323,7 +328,8 @@ impl Generator {
             (true, true) => self.float_source(),
             (true, false) => self.float_target(),
             (false, true) => self.source(),
-            // To $31 it is a prefetch.
+            // To $31 it is a prefetch; qemu takes a load locked for one too.
+            (false, false) if self.recipe.for_qemu && desc.is(Flags::LOCKED) => 7,
             (false, false) if self.rng.chance(60) => 31,
             (false, false) => self.target(),
         };
@@ -364,21 +370,26 @@ impl Generator {
         let rb = self.float_source();
         let qualifiers = self.qualifiers(desc);
         self.put(desc.op, Fields { ra, rb, rc, qualifiers, ..Fields::default() });
-        if self.recipe.no_nans && desc.is(Flags::TRAPS) && rc != 31 {
-            let last = LAST_FLOAT;
-            let software = Qualifiers {
-                rounding: Rounding::Nearest,
-                underflow: true,
-                software: true,
-                inexact: false,
-            };
-            let qualifiers = Some(software);
-            self.put(
-                Op::cmptun,
-                Fields { ra: rc, rb: rc, rc: last, qualifiers, ..Fields::default() },
-            );
-            self.put(Op::fcmovne, Fields { ra: last, rb: 31, rc, ..Fields::default() });
+        if self.recipe.for_qemu && desc.is(Flags::TRAPS) && rc != 31 {
+            self.canonicalise(rc, qualifiers.is_some_and(|q| !q.software));
         }
+    }
+
+    /// Makes zero of what isn't a number; and, after an instruction that flushes small results to
+    /// zero, of minus zero.
+    fn canonicalise(&mut self, r: u8, flushed: bool) {
+        let qualifiers = Some(Qualifiers {
+            rounding: Rounding::Nearest,
+            underflow: true,
+            software: true,
+            inexact: false,
+        });
+        let last = LAST_FLOAT;
+        if flushed {
+            self.put(Op::addt, Fields { ra: r, rb: 31, rc: r, qualifiers, ..Fields::default() });
+        }
+        self.put(Op::cmptun, Fields { ra: r, rb: r, rc: last, qualifiers, ..Fields::default() });
+        self.put(Op::fcmovne, Fields { ra: last, rb: 31, rc: r, ..Fields::default() });
     }
 
     /// Moves a base.
@@ -439,19 +450,31 @@ impl Generator {
     /// Another rounding mode for a few instructions.
     fn rounding(&mut self) {
         let set = |g: &mut Generator, mode: i32| {
-            g.put(Op::lda, Fields { ra: 20, rb: 31, imm: mode, ..Fields::default() });
-            let f = Fields { ra: 20, literal: true, imm: 58, rc: 20, ..Fields::default() };
-            g.put(Op::sll, f);
+            let last = Fields { ra: LAST_FLOAT, ..Fields::default() };
+            g.put(Op::mf_fpcr, last);
+            g.put(Op::ftoit, Fields { rc: 20, ..last });
+            let small = |ra, imm| Fields { ra, rb: 31, imm, ..Fields::default() };
+            let shift = |r| Fields { ra: r, literal: true, imm: 58, rc: r, ..Fields::default() };
+            g.put(Op::lda, small(21, 3));
+            g.put(Op::sll, shift(21));
+            g.put(Op::bic, Fields { ra: 20, rb: 21, rc: 20, ..Fields::default() });
+            g.put(Op::lda, small(21, mode));
+            g.put(Op::sll, shift(21));
+            g.put(Op::bis, Fields { ra: 20, rb: 21, rc: 20, ..Fields::default() });
             g.put(Op::itoft, Fields { ra: 20, rc: LAST_FLOAT, ..Fields::default() });
-            g.put(Op::mt_fpcr, Fields { ra: LAST_FLOAT, ..Fields::default() });
+            g.put(Op::mt_fpcr, last);
+            g.put(Op::bis, Fields { rc: 20, ..Fields::default() });
+            g.put(Op::cpys, Fields { rc: LAST_FLOAT, ..Fields::default() });
         };
         let mode = self.rng.below(4) as i32;
         set(self, mode);
         for _ in 0..3 {
             self.float();
         }
-        let ra = self.float_target();
-        self.put(Op::mf_fpcr, Fields { ra, ..Fields::default() });
+        if !self.recipe.for_qemu {
+            let ra = self.float_target();
+            self.put(Op::mf_fpcr, Fields { ra, ..Fields::default() });
+        }
         set(self, 2);
     }
 

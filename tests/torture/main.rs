@@ -4,7 +4,11 @@
 //! `AXPERF_TORTURE=20` runs twenty times as many random cases as `cargo test` does by itself.
 
 mod buses;
+mod elf;
 mod generate;
+mod oracle;
 mod random;
 mod rng;
+#[path = "../support/mod.rs"]
+mod support;
 mod trace;

@@ -77,7 +77,7 @@ fn check<B: Arena>(
     engines.iter().all(|e| e.stats().translations > 0)
 }
 
-const RECIPE: Recipe = Recipe { size: 160, wild: 15, stops: 10, counter: false, no_nans: false };
+const RECIPE: Recipe = Recipe { size: 160, wild: 15, stops: 10, counter: false, for_qemu: false };
 
 /// Splits of the fuel: short ones stop inside regions, long ones leave them alone.
 fn steps(seed: u64) -> [u64; 2] {

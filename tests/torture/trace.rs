@@ -132,5 +132,5 @@ pub fn listing(words: &[u32], origin: u64, pc: u64) -> String {
         let at = origin + CODE + 4 * i as u64;
         format!("{at:#x}  {w:08x}  {}\n", disasm(*w, at))
     };
-    words.iter().enumerate().skip(first).take(60).map(line).collect()
+    words.iter().enumerate().skip(first).take(400).map(line).collect()
 }
