@@ -87,13 +87,14 @@ impl Descriptors {
 
     /// Closes what exec closes.
     pub fn close_on_exec(self) {
-        let Ok(list) = std::fs::read_dir("/proc/self/fd") else { return };
-        let fds: Vec<i32> = list
-            .flatten()
-            .filter_map(|e| e.file_name().to_str()?.parse().ok())
-            .filter(|fd| *fd < self.limit)
-            .collect();
-        for fd in fds {
+        let listed = std::fs::read_dir("/proc/self/fd").map(|list| {
+            list.flatten()
+                .filter_map(|e| e.file_name().to_str()?.parse().ok())
+                .collect::<Vec<i32>>()
+        });
+        // Without /proc, all that there can be.
+        let fds = listed.unwrap_or_else(|_| (0..self.limit).collect());
+        for fd in fds.into_iter().filter(|fd| *fd < self.limit) {
             // SAFETY: descriptors below the limit are the guest's.
             unsafe {
                 if libc::fcntl(fd, libc::F_GETFD) & libc::FD_CLOEXEC != 0 {

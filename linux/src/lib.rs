@@ -36,6 +36,7 @@ mod stack;
 mod syscall;
 mod termios;
 mod thread;
+mod timers;
 mod trap;
 mod unaligned;
 mod vfork;

@@ -18,8 +18,9 @@ use crate::mm::{Backing, Space, SpaceError, Vma};
 use crate::observer::{Ids, MapEvent, Observer};
 use crate::signal::host::Mailbox;
 use crate::signal::{Action, Actions, SIG_IGN, host};
-use crate::signo::Signal;
+use crate::signo::{SigSet, Signal};
 use crate::thread::{End, Thread};
+use crate::timers::Timers;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,7 @@ impl Process {
             observer,
             descriptors,
             limits: Limits::new(config.stack, descriptors.limit() as u64),
+            timers: Timers::default(),
             actions: Mutex::new(inherited_actions()),
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
@@ -158,7 +160,8 @@ pub(crate) fn live(mut thread: Thread) -> ExitStatus {
             return ExitStatus::Code(0);
         }
         let status = match shared.wait_for_last(&thread, end) {
-            Last::Exec(program) => {
+            Last::Exec((program, mask)) => {
+                thread.mask = mask;
                 thread.take_over(*program);
                 continue;
             }
@@ -181,7 +184,7 @@ pub(crate) fn live(mut thread: Thread) -> ExitStatus {
 /// How the process goes on once its first thread is the last.
 enum Last {
     Ended(ExitStatus),
-    Exec(Box<Program>),
+    Exec(Handover),
 }
 
 /// What the threads of a process share.
@@ -193,6 +196,7 @@ pub struct Shared {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) descriptors: Descriptors,
     pub(crate) limits: Limits,
+    pub(crate) timers: Timers,
     actions: Mutex<Actions>,
     state: Mutex<State>,
     /// A thread has gone, or the process is ending.
@@ -236,8 +240,11 @@ struct State {
 enum Ending {
     Exit(ExitStatus),
     /// A thread other than the leader executes this program; the leader is to go on with it.
-    Exec(Option<Box<Program>>),
+    Exec(Option<Handover>),
 }
+
+/// A program for the leader, and the signal mask of the thread that executes it.
+type Handover = (Box<Program>, SigSet);
 
 /// What is held still for a fork.
 pub(crate) struct Frozen<'a> {
@@ -322,7 +329,8 @@ impl Shared {
     ) -> Option<Box<Program>> {
         let tid = thread.ids.tid;
         let is_leader = self.leader.load(Ordering::Acquire) == tid;
-        let (mine, theirs) = if is_leader { (Some(program), None) } else { (None, Some(program)) };
+        let (mine, theirs) =
+            if is_leader { (Some(program), None) } else { (None, Some((program, thread.mask))) };
         if !self.begin_ending(Ending::Exec(theirs), tid) {
             return None;
         }

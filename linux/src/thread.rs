@@ -150,7 +150,9 @@ impl Thread {
 
     /// Replaces the program that runs, with no other thread left.
     pub fn take_over(&mut self, program: Program) {
+        futex::release_robust_list(self);
         self.end_vfork();
+        self.shared.timers.delete_all();
         self.shared.descriptors.close_on_exec();
         self.shared.space.clear();
         let actions = {
@@ -224,6 +226,7 @@ impl Thread {
         self.ids = Ids { pid: std::process::id() as i32, tid };
         self.held.clear();
         self.vfork = None;
+        self.shared.timers.forget();
         self.shared.become_child(frozen, tid, &self.mailbox);
     }
 

@@ -357,6 +357,13 @@ unsafe extern "C" fn handler(
         }
         return;
     }
+    // SAFETY: as above.
+    let addr = unsafe { (*info).si_addr() } as usize;
+    if code > 0 && [libc::SIGILL, libc::SIGFPE].contains(&signal) && addr == *program_counter(uc) {
+        // The host's own code did that. Executed again, it ends the process.
+        action(signal, Some(&KernelAction::default()));
+        return;
+    }
     let mailbox = MAILBOX.get();
     if mailbox.is_null() {
         if signal != STOP {

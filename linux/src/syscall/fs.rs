@@ -92,6 +92,24 @@ fn read_link(t: &Thread, dir: u64, path: u64, buf: u64, len: u64) -> Result {
     Ok(now(libc::SYS_readlinkat, &[dir, host.as_ptr() as u64, buf, len, 0, 0])?.into())
 }
 
+/// In the sysroot the directory's name is without the sysroot's. Returns the length with the NUL.
+pub(super) fn getcwd(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let mut host = [0u8; libc::PATH_MAX as usize];
+    let at = host.as_mut_ptr() as u64;
+    let len = now(libc::SYS_getcwd, &[at, host.len() as u64, 0, 0, 0, 0])? as usize;
+    let full = &host[..len.saturating_sub(1)];
+    let mut guest = match t.shared.config.sysroot.guest(full) {
+        b"" => b"/".to_vec(),
+        name => name.to_vec(),
+    };
+    guest.push(0);
+    if guest.len() as u64 > a[1] {
+        return Err(Errno(libc::ERANGE));
+    }
+    t.shared.space.write(a[0], &guest)?;
+    Ok((guest.len() as u64).into())
+}
+
 pub(super) fn link(t: &mut Thread, a: &[u64; 6]) -> Result {
     let (old, new) = (t.path(a[0], Arg::HostPath)?, t.path(a[1], Arg::HostPath)?);
     let (old, new) = (old.as_ptr() as u64, new.as_ptr() as u64);

@@ -184,6 +184,10 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
     let parent = t.ids;
     let shared = Arc::clone(&t.shared);
     let mask = host::block_all();
+    if t.mailbox.is_pending() {
+        // It is the parent's, not the child's.
+        return Err(host::NOT_BEGUN);
+    }
     let pid = {
         let engine = shared.engine.prepare_fork();
         let frozen = shared.freeze();

@@ -4,7 +4,7 @@ use axperf::Bus;
 
 use super::descriptor::admit_both;
 use super::vector::buffers;
-use super::{DONE, Result, is_guest, now};
+use super::{DONE, Result, Ret, is_guest, now};
 use crate::bytes::Bytes;
 use crate::errno::Errno;
 use crate::flags;
@@ -185,6 +185,23 @@ pub(super) fn sendmsg(t: &mut Thread, a: &[u64; 6]) -> Result {
     }
     let header = message.header.0.as_ptr() as u64;
     Ok(t.block(libc::SYS_sendmsg, &[a[0], header, a[2], 0, 0, 0])?.into())
+}
+
+/// Messages one after the other; what was sent before an error counts.
+pub(super) fn sendmmsg(t: &mut Thread, a: &[u64; 6]) -> Result {
+    const EACH: u64 = 64;
+    const SENT: u64 = msg::SIZE as u64;
+    let mut count = 0;
+    while count < a[2].min(1024) {
+        let at = a[1] + count * EACH;
+        match sendmsg(t, &[a[0], at, a[3], 0, 0, 0]) {
+            Ok(Ret::Value(sent)) => t.shared.space.write_u32(at + SENT, sent as u32)?,
+            Err(e) if count == 0 => return Err(e),
+            _ => break,
+        }
+        count += 1;
+    }
+    Ok(count.into())
 }
 
 pub(super) fn recvmsg(t: &mut Thread, a: &[u64; 6]) -> Result {

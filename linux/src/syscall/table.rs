@@ -366,7 +366,7 @@ rows! {
     364 getrusage(Num, Out(Bytes(144))) = host(SYS_getrusage);
     365 wait4(Num, Out(Bytes(4)), Num, Out(Bytes(144))) = call(process::wait4).restarts();
     366 adjtimex;
-    367 getcwd(Out(Len(1)), Num) = host(SYS_getcwd);
+    367 getcwd(Out(Len(1)), Num) = call(fs::getcwd);
     368 capget(InOut(Bytes(8)), Out(Bytes(24))) = host(SYS_capget);
     369 capset(InOut(Bytes(8)), In(Bytes(24))) = host(SYS_capset);
     370 sendfile(Fd, Fd, InOut(Bytes(8)), Num) = host(SYS_sendfile).restarts();
@@ -414,7 +414,7 @@ rows! {
     415 timer_settime(Num, Num, In(Bytes(32)), Out(Bytes(32))) = host(SYS_timer_settime);
     416 timer_gettime(Num, Out(Bytes(32))) = host(SYS_timer_gettime);
     417 timer_getoverrun(Num) = host(SYS_timer_getoverrun);
-    418 timer_delete(Num) = host(SYS_timer_delete);
+    418 timer_delete(Num) = call(time::timer_delete);
     419 clock_settime(Num, In(Bytes(16))) = host(SYS_clock_settime);
     420 clock_gettime(Num, Out(Bytes(16))) = host(SYS_clock_gettime);
     421 clock_getres(Num, Out(Bytes(16))) = host(SYS_clock_getres);
@@ -499,7 +499,7 @@ rows! {
     500 syncfs(Fd) = host(SYS_syncfs);
     501 setns;
     502 accept4(Fd, Out(Bytes(128)), InOut(Bytes(4)), Num) = call(socket::accept4).restarts().descriptor();
-    503 sendmmsg;
+    503 sendmmsg(Fd, InOut(Array(2, 64)), Num, Num) = call(socket::sendmmsg).restarts();
     504 process_vm_readv;
     505 process_vm_writev;
     506 kcmp;

@@ -175,6 +175,15 @@ pub(super) fn timer_create(t: &mut Thread, a: &[u64; 6]) -> Result {
         }
     }
     let event_at = event.as_ref().map_or(0, |e| e.0.as_ptr() as u64);
-    now(libc::SYS_timer_create, &[a[0], event_at, a[2], 0, 0, 0])?;
+    let mut id = 0i32;
+    now(libc::SYS_timer_create, &[a[0], event_at, &raw mut id as u64, 0, 0, 0])?;
+    t.shared.timers.add(id);
+    t.shared.space.write_u32(a[2], id as u32)?;
+    DONE
+}
+
+pub(super) fn timer_delete(t: &mut Thread, a: &[u64; 6]) -> Result {
+    now(libc::SYS_timer_delete, &[a[0], 0, 0, 0, 0, 0])?;
+    t.shared.timers.remove(a[0] as i32);
     DONE
 }

@@ -491,6 +491,12 @@ static void processes(char *self)
 	if ((pid = fork()) == 0) {
 		signal(SIGUSR1, SIG_IGN);
 		signal(SIGUSR2, on_signal);
+		/* exec deletes it. */
+		timer_t timer;
+		struct sigevent se = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2 };
+		struct itimerspec soon = { { 0, 0 }, { 0, 50000000 } };
+		timer_create(CLOCK_MONOTONIC, &se, &timer);
+		timer_settime(timer, 0, &soon, NULL);
 		execl(self, self, "executed", name, other, NULL);
 	}
 	waitpid(pid, &status, 0);
@@ -552,6 +558,7 @@ int main(int argc, char **argv)
 		return 33;
 	if (argc > 1 && !strcmp(argv[1], "executed")) {
 		struct sigaction a, b;
+		usleep(100000);
 		sigaction(SIGUSR1, NULL, &a);
 		sigaction(SIGUSR2, NULL, &b);
 		printf("closed %d, kept %d, ignored %d, reset %d\n", fcntl(atoi(argv[2]), F_GETFD) == -1,

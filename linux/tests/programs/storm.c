@@ -189,6 +189,37 @@ static void mutexes(void)
 	printf("robust %d\n", dead);
 }
 
+static int cleaned;
+static void clean(void *arg) { cleaned++; }
+static void *wait_forever(void *arg)
+{
+	char c;
+
+	pthread_cleanup_push(clean, NULL);
+	read(*(int *)arg, &c, 1);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* Cancellation is a signal of the C library's own. */
+static void cancel(void)
+{
+	int p[2], i, cancelled = 0;
+	pthread_t thread;
+	void *result;
+
+	pipe(p);
+	for (i = 0; i < 20; i++) {
+		pthread_create(&thread, NULL, wait_forever, &p[0]);
+		if (i % 2)
+			usleep(1000);
+		pthread_cancel(thread);
+		pthread_join(thread, &result);
+		cancelled += result == PTHREAD_CANCELED;
+	}
+	printf("cancelled %d, cleaned %d\n", cancelled, cleaned > 0);
+}
+
 static void *leave(void *arg) { usleep(1000); exit(3); }
 
 int main(void)
@@ -201,6 +232,7 @@ int main(void)
 	timers();
 	directed();
 	mutexes();
+	cancel();
 	fflush(stdout);
 	if (fork() == 0) {
 		/* The first thread goes, another ends the process. */
