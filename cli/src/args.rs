@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use axperf::Cpu;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, guest};
@@ -94,6 +96,9 @@ struct GuestArgs {
     /// How to run it
     #[arg(long, value_enum, default_value = "jit")]
     engine: Engine,
+    /// The CPU that the program finds; instructions that it lacks are illegal
+    #[arg(long, default_value_t, value_parser = cpu())]
+    cpu: Cpu,
     /// Set a variable of the program's environment; the rest is that of axperf
     #[arg(short = 'E', value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(OsString, OsString)>,
@@ -123,6 +128,12 @@ struct GuestArgs {
     command: Vec<OsString>,
 }
 
+/// The names of the CPUs.
+fn cpu() -> impl TypedValueParser<Value = Cpu> {
+    PossibleValuesParser::new(Cpu::ALL.iter().map(|cpu| cpu.name()))
+        .try_map(|name| name.parse::<Cpu>())
+}
+
 fn variable(text: &str) -> Result<(OsString, OsString), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
@@ -135,6 +146,7 @@ impl From<GuestArgs> for guest::Options {
         guest::Options {
             sysroot: args.sysroot,
             interpret: matches!(args.engine, Engine::Interp),
+            cpu: args.cpu,
             env: args.env.into_iter().map(|(n, v)| (n.into_vec(), v.into_vec())).collect(),
             seed: args.seed,
             stats: args.stats,

@@ -130,7 +130,7 @@ fn attr(options: &Options) -> Result<Attr, Failure> {
 /// Completes the file and says what is in it.
 fn finish(recorder: Recorder, options: &Options) -> Result<(), Failure> {
     let (writer, totals) = recorder.end();
-    let summary = writer.finish(&host::features())?;
+    let summary = writer.finish(&host::features(options.guest.cpu))?;
     let mut out = stderr().lock();
     // A terminal that is gone is no reason for anything.
     drop(say(&summary, &totals, options, &mut out));

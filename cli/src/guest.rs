@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axperf::{Engine, EngineKind};
+use axperf::{Cpu, Engine, EngineKind};
 use axperf_linux::{Observer, Process};
 
 use crate::failure::Failure;
@@ -14,6 +14,7 @@ use crate::failure::Failure;
 pub struct Options {
     pub sysroot: Option<PathBuf>,
     pub interpret: bool,
+    pub cpu: Cpu,
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     pub seed: Option<u64>,
     pub stats: bool,
@@ -35,6 +36,7 @@ impl Guest {
     pub fn new(options: &Options, observer: Option<Arc<dyn Observer>>) -> Result<Guest, Failure> {
         let mut config = axperf::Config::new();
         config
+            .cpu(options.cpu)
             .engine(if options.interpret { EngineKind::Interp } else { EngineKind::Jit })
             .fault_regs(options.fault_regs)
             .crosscheck(options.crosscheck)

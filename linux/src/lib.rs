@@ -15,6 +15,7 @@
 
 mod bytes;
 mod config;
+mod cpu;
 mod descriptors;
 pub mod elf;
 mod errno;

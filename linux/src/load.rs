@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use axperf::Bus;
+use axperf::{Bus, Cpu};
 
 use crate::descriptors::lift;
 use crate::elf::{ElfError, Image, Segment};
@@ -164,7 +164,7 @@ impl Program {
         &name[..name.len().min(15)]
     }
 
-    /// Maps it into an empty address space, with a stack.
+    /// Maps it into an empty address space, with a stack, to run on this CPU.
     ///
     /// # Errors
     /// The host can't, or the file is shorter than its headers say.
@@ -173,6 +173,7 @@ impl Program {
         space: &Space,
         stack_len: u64,
         random: Option<[u8; 16]>,
+        cpu: Cpu,
     ) -> Result<Start, Errno> {
         let main = &self.main;
         let bias = if main.image.relocatable {
@@ -210,6 +211,7 @@ impl Program {
             host_flags: libc::MAP_NORESERVE,
         })?;
         let auxv = Auxv {
+            cpu,
             headers: main.image.headers.wrapping_add(bias),
             header_count: main.image.header_count,
             base,

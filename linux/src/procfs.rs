@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use axperf::Bus;
+use axperf::{Bus, Cpu};
 
 use crate::mm::{Backing, Vma};
 use crate::path::Sysroot;
@@ -11,7 +11,8 @@ use crate::thread::Thread;
 /// The content of the file at `path`, if it is one that the host's would be wrong for.
 pub(crate) fn content(t: &Thread, path: &[u8]) -> Option<Vec<u8>> {
     if path == b"/proc/cpuinfo" {
-        return Some(cpuinfo(t.shared.unaligned_accesses()).into_bytes());
+        let shared = &t.shared;
+        return Some(cpuinfo(shared.engine.cpu(), shared.unaligned_accesses()).into_bytes());
     }
     let shared = &t.shared;
     match t.own_proc_file(path)? {
@@ -66,13 +67,13 @@ fn maps_line(v: &Vma, sysroot: &Sysroot) -> Vec<u8> {
     line
 }
 
-/// /proc/cpuinfo of an EV67.
-fn cpuinfo(unaligned: u64) -> String {
+/// /proc/cpuinfo.
+fn cpuinfo(cpu: Cpu, unaligned: u64) -> String {
     // SAFETY: sysconf has no preconditions.
     let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1);
     let rows = [
         ("cpu", "Alpha".to_owned()),
-        ("cpu model", "EV67".to_owned()),
+        ("cpu model", cpu.name().to_uppercase()),
         ("cpu variation", "7".to_owned()),
         ("cpu revision", "0".to_owned()),
         ("system type", "axperf".to_owned()),

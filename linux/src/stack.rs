@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use axperf::Bus;
+use axperf::{Bus, Cpu};
 
+use crate::cpu;
 use crate::errno::Errno;
 use crate::layout::{PAGE, STACK_TOP};
 use crate::mm::Space;
@@ -11,6 +12,7 @@ use crate::mm::Space;
 /// What the auxiliary vector says of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Auxv {
+    pub cpu: Cpu,
     pub headers: u64,
     pub header_count: u64,
     pub base: u64,
@@ -27,9 +29,6 @@ pub(crate) struct Built {
     pub args: Range<u64>,
 }
 
-/// The CPU, as AT_PLATFORM and AT_HWCAP say it: BWX, FIX, CIX, MVI, precise traps, prefetch.
-const PLATFORM: &[u8] = b"ev67\0";
-const HWCAP: u64 = 0x1307;
 /// Caches: size, log2 of the line's bytes in bits 4 to 7, ways. 64 KiB, 64 bytes, 2 ways, as every
 /// EV67 has; 4 MiB, 64 bytes, direct-mapped, as many boards; none.
 const L1_SHAPE: u64 = 0x1_0062;
@@ -93,7 +92,8 @@ pub(crate) fn build(
     let args_end = envp_at.first().copied().unwrap_or(name_at);
     let argv_at = pointers(argv);
     let args = argv_at.first().copied().unwrap_or(args_end)..args_end;
-    let platform_at = top.push(PLATFORM);
+    let platform = cpu::platform(auxv.cpu);
+    let platform_at = top.push(&[platform.as_bytes(), b"\0"].concat());
     let random_at = top.push(&match auxv.random {
         Some(bytes) => bytes,
         None => random()?,
@@ -107,7 +107,7 @@ pub(crate) fn build(
         (at::L1D, L1_SHAPE),
         (at::L2, L2_SHAPE),
         (at::L3, NO_CACHE),
-        (at::HWCAP, HWCAP),
+        (at::HWCAP, auxv.cpu.amask()),
         (at::PAGESZ, PAGE),
         (at::CLKTCK, CLOCK_TICKS),
         (at::PHDR, auxv.headers),

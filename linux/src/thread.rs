@@ -110,10 +110,12 @@ impl Thread {
 
     /// Maps a program and goes to its start; the address space is empty.
     pub fn start_program(&mut self, program: &Program) -> Result<(), Errno> {
+        let shared = &self.shared;
         let start = program.map(
-            &self.shared.space,
-            self.shared.limits.stack(),
-            self.shared.config.random,
+            &shared.space,
+            shared.limits.stack(),
+            shared.config.random,
+            shared.engine.cpu(),
         )?;
         for &reg in Reg::ALL {
             self.cpu.set_reg(reg, 0);

@@ -39,7 +39,6 @@ macro_rules! define_cpus {
         /// An instruction that it lacks is [`Exit::Illegal`](crate::Exit::Illegal), as the OPCDEC
         /// fault is on the hardware.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-        #[non_exhaustive]
         pub enum Cpu { $($(#[$attribute])* $id),* }
 
         impl Cpu {

@@ -4,6 +4,7 @@ use axperf::{Bus, Reg};
 
 use super::{DONE, Result, is_guest, now};
 use crate::bytes::Bytes;
+use crate::cpu;
 use crate::errno::Errno;
 use crate::ieee;
 use crate::layout::PAGE;
@@ -115,9 +116,6 @@ mod op {
     pub const SSIN_UACPROC: u32 = 6;
 }
 
-/// The processor type of the HWRPB: EV67.
-const EV67_TYPE: u64 = 11;
-
 pub(super) fn getsysinfo(t: &mut Thread, a: &[u64; 6]) -> Result {
     let [operation, buffer, bytes, ..] = *a;
     let space = &t.shared.space;
@@ -131,7 +129,7 @@ pub(super) fn getsysinfo(t: &mut Thread, a: &[u64; 6]) -> Result {
             Ok(1.into())
         }
         op::GSI_PROC_TYPE if bytes >= 8 => {
-            space.write_u64(buffer, EV67_TYPE)?;
+            space.write_u64(buffer, cpu::hwrpb_type(t.shared.engine.cpu()))?;
             Ok(1.into())
         }
         op::GSI_UACPROC | op::GSI_PROC_TYPE => Err(Errno(libc::EINVAL)),
