@@ -75,6 +75,9 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Process {
     thread: Thread,
+    /// The host's signal mask before, and whether it ignored SIGPIPE, as Rust's runtime does.
+    host_mask: u64,
+    pipe_ignored: bool,
 }
 
 impl Process {
@@ -98,6 +101,8 @@ impl Process {
             .ok_or_else(|| Error::NotFound(String::from_utf8_lossy(&name).into_owned()))?;
         let program = Program::open(&config.sysroot, &path, argv, envp)?;
         let space = Arc::new(Space::new(engine.clone())?);
+        let host_mask = host::host_mask(None);
+        let pipe_ignored = host::is_ignored(Signal::PIPE);
         let descriptors = Descriptors::new().map_err(Error::Host)?;
         let shared = Arc::new(Shared {
             log: Log::new(config.verbose),
@@ -125,14 +130,21 @@ impl Process {
             path: String::from_utf8_lossy(&program.path).into_owned(),
             why: LoadFailure::Map(e),
         })?;
-        Ok(Process { thread })
+        Ok(Process { thread, host_mask, pipe_ignored })
     }
 
     /// Runs it until it ends. In a host process that the guest forked this doesn't return.
     pub fn run(self) -> ExitStatus {
         let shared = Arc::clone(&self.thread.shared);
+        let (mask, pipe_ignored) = (self.host_mask, self.pipe_ignored);
         shared.catch_fatal_signals();
-        live(self.thread)
+        let status = live(self.thread);
+        shared.give_back_signals();
+        if pipe_ignored {
+            host::set_disposition(Signal::PIPE, host::Disposition::Ignore);
+        }
+        host::host_mask(Some(mask));
+        status
     }
 
     /// Unaligned accesses that were fixed up.
@@ -409,6 +421,14 @@ impl Shared {
         let actions = self.actions();
         for signal in Signal::all() {
             self.tell_host(signal, actions.get(signal));
+        }
+    }
+
+    /// Signals are the host's again: there is no guest to have them.
+    fn give_back_signals(&self) {
+        let actions = self.actions();
+        for signal in Signal::all().filter(|s| actions.get(*s).handler != SIG_IGN) {
+            host::set_disposition(signal, host::Disposition::Default);
         }
     }
 

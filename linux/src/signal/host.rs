@@ -369,6 +369,10 @@ unsafe extern "C" fn handler(
         if signal != STOP {
             // Not a guest's thread: it takes no signal from now on, and this one goes round again.
             block_in(uc);
+            if fault_index(signal).is_some() {
+                // It can't be blocked.
+                action(signal, Some(&KernelAction::default()));
+            }
             // SAFETY: the siginfo is the kernel's own.
             unsafe {
                 libc::syscall(libc::SYS_rt_sigqueueinfo, std::process::id(), signal, info);
