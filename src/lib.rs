@@ -52,3 +52,8 @@ pub use machine::host;
 pub use machine::kick::Kick;
 pub use machine::sampling::{Clock, SamplerId};
 pub use machine::{Machine, UNLIMITED};
+
+/// The code in the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
