@@ -12,8 +12,10 @@ mod doc;
 use std::collections::HashMap;
 use std::path::Path;
 
-use axperf::isa::{Flags, INSNS, Op, Shape};
-use axperf::{Bus, Config, Cpu, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED};
+use axperf::isa::{Flags, INSNS, Op, Shape, assemble};
+use axperf::{
+    Access, Bus, Config, Cpu, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED,
+};
 
 use case::{CODE, Case, MEMORY, Place};
 
@@ -65,10 +67,13 @@ enum Way {
     Counted,
     /// Translated, a block at a time.
     Block,
+    /// Translated, with integer registers that the same code has set: operands are constants.
+    Constant,
 }
 
 impl Way {
-    const ALL: [Way; 5] = [Way::Interpreter, Way::Free, Way::Flag, Way::Counted, Way::Block];
+    const ALL: [Way; 6] =
+        [Way::Interpreter, Way::Free, Way::Flag, Way::Counted, Way::Block, Way::Constant];
 
     fn engine(self, cpu: Cpu) -> Engine {
         let mut config = Config::new();
@@ -76,7 +81,7 @@ impl Way {
         match self {
             Way::Interpreter => config.engine(EngineKind::Interp),
             Way::Block => config.region_blocks(1),
-            Way::Free | Way::Flag | Way::Counted => &mut config,
+            Way::Free | Way::Flag | Way::Counted | Way::Constant => &mut config,
         };
         Engine::new(&config).expect("the host can hold code")
     }
@@ -99,76 +104,131 @@ fn unsupported(case: &Case) -> bool {
     })
 }
 
-/// Runs a case; what is wrong with the outcome.
-fn run(case: &Case, way: Way, engine: &Engine) -> Result<(), String> {
+fn is_integer(reg: Reg) -> bool {
+    (reg as u8) < Reg::Pc as u8
+}
+
+/// Instructions that set the integer registers that are given.
+fn setup(case: &Case) -> Vec<u32> {
+    let lines = case.before.iter().filter_map(|(place, value)| match place {
+        Place::Reg(reg) if is_integer(*reg) => Some(format!("li ${}, {value:#x}\n", *reg as u8)),
+        Place::Reg(_) | Place::Memory(..) => None,
+    });
+    assemble(&lines.collect::<String>(), 0).expect("constants can be loaded")
+}
+
+/// A machine before the case.
+fn before(case: &Case, way: Way, engine: &Engine) -> Machine<FlatMemory> {
     let mut machine = Machine::new(engine, FlatMemory::new(MEMORY as usize)).expect("it fits");
     machine.set_async(way == Way::Flag);
+    let setup = if way == Way::Constant { setup(case) } else { Vec::new() };
+    let start = CODE - 4 * setup.len() as u64;
+    for (n, word) in setup.iter().chain(&case.words).enumerate() {
+        machine.write(start + 4 * n as u64, &word.to_le_bytes()).expect("it fits");
+    }
     for &reg in Reg::ALL {
         machine.set_reg(reg, filler(reg));
     }
-    for (n, word) in case.words.iter().enumerate() {
-        machine.write(CODE + 4 * n as u64, &word.to_le_bytes()).expect("it fits");
-    }
     for &(place, value) in &case.before {
         match place {
+            Place::Reg(reg) if way == Way::Constant && is_integer(reg) => {}
             Place::Reg(reg) => machine.set_reg(reg, value),
             Place::Memory(addr, width) => machine.bus().store(addr, width, value).expect("it fits"),
         }
     }
-    let mut registers = Reg::ALL.iter().map(|reg| Some(machine.reg(*reg))).collect::<Vec<_>>();
-    let mut memory = vec![0; MEMORY as usize];
-    machine.read(0, &mut memory).expect("it is all there");
+    machine.set_reg(Reg::Pc, start);
+    machine
+}
 
-    // Where the case goes on, CALL_PAL 0 stands.
-    let exit = machine.run(if way == Way::Counted { 1000 } else { UNLIMITED });
-    let (expected, pc) = match case.exit {
-        _ if unsupported(case) => (Exit::Unsupported { pc: CODE, word: case.words[0] }, CODE),
-        Some(exit) => (exit, case.pc),
-        None => (Exit::Pal { function: 0 }, case.pc.wrapping_add(4)),
-    };
-    let mut wrong = Vec::new();
-    if exit != expected {
-        wrong.push(format!("the exit is {exit:x?} instead of {expected:x?}"));
+/// What there is to compare.
+struct State {
+    exit: Exit,
+    /// In the order of [`Reg::ALL`]; None is any value.
+    registers: Vec<Option<u64>>,
+    memory: Vec<u8>,
+}
+
+impl State {
+    fn of(machine: &Machine<FlatMemory>, exit: Exit) -> State {
+        let registers = Reg::ALL.iter().map(|reg| Some(machine.reg(*reg))).collect();
+        let mut memory = vec![0; MEMORY as usize];
+        machine.read(0, &mut memory).expect("it is all there");
+        State { exit, registers, memory }
     }
-    registers[Reg::Pc as usize] = Some(pc);
-    for &(place, value) in case.after.iter().filter(|_| !unsupported(case)) {
-        match place {
-            Place::Reg(reg) => registers[reg as usize] = value,
+
+    /// What the case says that becomes of a machine.
+    fn after(case: &Case, machine: &Machine<FlatMemory>) -> State {
+        // Where the case goes on, CALL_PAL 0 stands.
+        let (exit, pc) = match case.exit {
+            _ if unsupported(case) => (Exit::Unsupported { pc: CODE, word: case.words[0] }, CODE),
+            Some(exit) => (exit, case.pc),
+            None => (Exit::Pal { function: 0 }, case.pc.wrapping_add(4)),
+        };
+        let mut state = State::of(machine, exit);
+        let mut set = |place, value: Option<u64>| match place {
+            Place::Reg(reg) => state.registers[reg as usize] = value,
             Place::Memory(addr, width) => {
+                let bytes = value.unwrap_or_default().to_le_bytes();
                 let (start, size) = (addr as usize, width.bytes() as usize);
-                let value = value.ok_or("memory has a value")?;
-                memory[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                state.memory[start..start + size].copy_from_slice(&bytes[..size]);
+            }
+        };
+        case.before.iter().for_each(|(place, value)| set(*place, Some(*value)));
+        if !unsupported(case) {
+            case.after.iter().for_each(|(place, value)| set(*place, *value));
+        }
+        set(Place::Reg(Reg::Pc), Some(pc));
+        state
+    }
+
+    /// How it differs from what is expected.
+    fn differences(&self, expected: &State) -> Vec<String> {
+        let mut list = Vec::new();
+        if self.exit != expected.exit {
+            list.push(format!("the exit is {:x?} instead of {:x?}", self.exit, expected.exit));
+        }
+        for (reg, (value, expected)) in
+            Reg::ALL.iter().zip(self.registers.iter().zip(&expected.registers))
+        {
+            if let (Some(value), Some(expected)) = (value, expected)
+                && value != expected
+            {
+                list.push(format!("{} is {value:#x} instead of {expected:#x}", reg.name()));
             }
         }
-    }
-    for (reg, expected) in Reg::ALL.iter().zip(registers) {
-        let value = machine.reg(*reg);
-        if expected.is_some_and(|expected| value != expected) {
-            let expected = expected.unwrap_or_default();
-            wrong.push(format!("{} is {value:#x} instead of {expected:#x}", reg.name()));
+        let mut bytes = self.memory.iter().zip(&expected.memory);
+        if let Some(addr) = bytes.position(|(byte, expected)| byte != expected) {
+            let (byte, expected) = (self.memory[addr], expected.memory[addr]);
+            list.push(format!("the byte at {addr:#x} is {byte:#x} instead of {expected:#x}"));
         }
+        list
     }
-    let mut now = vec![0; MEMORY as usize];
-    machine.read(0, &mut now).expect("it is all there");
-    if let Some(addr) = (0..now.len()).find(|at| now[*at] != memory[*at]) {
-        let (now, expected) = (now[addr], memory[addr]);
-        wrong.push(format!("the byte at {addr:#x} is {now:#x} instead of {expected:#x}"));
-    }
-    // A case of one instruction: what retires is known, too.
-    let retired = match expected {
+}
+
+/// How many instructions of a case of one instruction retire, CALL_PAL 0 included.
+fn retired(case: &Case, exit: Exit) -> Option<u64> {
+    match exit {
         _ if case.words.len() > 1 => None,
-        Exit::Fault { access: axperf::Access::Execute, .. } => Some(1),
+        Exit::Fault { access: Access::Execute, .. } => Some(1),
         Exit::Fault { .. } | Exit::Unaligned { .. } => Some(0),
         Exit::Illegal { .. } | Exit::Unsupported { .. } => Some(0),
-        _ if case.exit.is_some() => Some(1),
-        _ => Some(2),
-    };
-    if let (Some(n), Some(expected)) = (machine.icount(), retired)
-        && n != expected
-    {
-        wrong.push(format!("{n} instructions retired instead of {expected}"));
+        _ => Some(1 + u64::from(case.exit.is_none())),
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// Runs a case; what is wrong with the outcome.
+fn run(case: &Case, way: Way, engine: &Engine) -> Vec<String> {
+    let mut machine = before(case, way, engine);
+    let setup = (CODE - machine.reg(Reg::Pc)) / 4;
+    let expected = State::after(case, &machine);
+    let exit = machine.run(if way == Way::Counted { 1000 } else { UNLIMITED });
+    let mut wrong = State::of(&machine, exit).differences(&expected);
+    if let (Some(n), Some(expected)) = (machine.icount(), retired(case, expected.exit))
+        && n != setup + expected
+    {
+        wrong.push(format!("{n} instructions retired instead of {}", setup + expected));
+    }
+    wrong
 }
 
 #[test]
@@ -180,9 +240,10 @@ fn cases_hold() {
         for way in Way::ALL {
             let engine = engines.entry((way, case.cpu)).or_insert_with(|| way.engine(case.cpu));
             engine.invalidate_all();
-            if let Err(wrong) = run(case, way, engine) {
+            let wrong = run(case, way, engine);
+            if !wrong.is_empty() {
                 let Case { file, line, text, .. } = case;
-                failures.push(format!("{file}:{line}: {text}: {way:?}: {wrong}"));
+                failures.push(format!("{file}:{line}: {text}: {way:?}: {}", wrong.join("; ")));
             }
         }
     }

@@ -148,7 +148,8 @@ def swap_quad(quad):
 
 # ---- Operations
 
-DISABLES = {"inv": 49, "dze": 50, "ovf": 51, "unf": 61, "ine": 62}
+# INVD serves integer overflow, too.
+DISABLES = {"inv": 49, "dze": 50, "ovf": 51, "unf": 61, "ine": 62, "iov": 49}
 STATUS = {"inv": 52, "dze": 53, "ovf": 54, "unf": 55, "ine": 56, "iov": 57}
 UNDZ = 60
 CANONICAL_NAN = 0xFFF8000000000000
@@ -176,9 +177,7 @@ class Fpu:
         traps = []
         for name in names:
             self.status(name, vax)
-            disabled = (
-                self.software and not vax and name in DISABLES and self.fpcr >> DISABLES[name] & 1
-            )
+            disabled = self.software and not vax and self.fpcr >> DISABLES[name] & 1
             if name in enabled and not disabled:
                 traps.append(name)
         if traps:
@@ -193,7 +192,7 @@ class Fpu:
                 raise Trap((["swc"] if self.software else []) + ["inv"], None)
             return None
         if not self.software and any(k not in ("number", "zero") for k in kinds):
-            raise Trap(["inv"], None)
+            return self.invalid()
         if "snan" in kinds:
             self.signal(["inv"], ["inv"], None, None, False)
         for image, kind in reversed(list(zip(images, kinds))):  # Fb before Fa
@@ -299,7 +298,7 @@ class Fpu:
         if f.vax:
             self.operands([a, b], f)
         elif not self.software and any(k in ("denormal", "qnan", "snan") for k in kinds):
-            raise Trap(["inv"], None)
+            return self.invalid()
         unordered = any(k in ("qnan", "snan") for k in kinds)
         if unordered:
             if "snan" in kinds or relation in ("lt", "le"):
@@ -315,13 +314,12 @@ class Fpu:
         return TRUE if {"eq": x == y, "lt": x < y, "le": x <= y}[relation] else 0
 
     def to_quad(self, f, b):
-        self.integer = True
         if f.vax:
             self.operands([b], f)
         else:
             kind = classify(b, f)
             if not self.software and kind not in ("number", "zero"):
-                raise Trap(["inv"], None)
+                return self.invalid()
             if kind in ("inf", "qnan", "snan"):
                 return self.signal(["inv"], ["inv"], 0, None, False)
         number = value(b, f)
@@ -336,8 +334,6 @@ class Fpu:
         if whole != abs(number) or names:
             names.append("ine")
         enabled = (["iov"] if self.underflow else []) + (["ine"] if self.inexact else [])
-        if self.software and self.fpcr >> DISABLES["inv"] & 1:
-            enabled = [n for n in enabled if n != "iov"]  # INVD disables IOV, too
         return self.signal(names, enabled, true & QUAD, true & QUAD, False)
 
     def from_quad(self, f, b):

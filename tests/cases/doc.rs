@@ -19,8 +19,8 @@ from it, too: `UPDATE_DOCS=1 cargo test --test cases`.
   semicolon, the rounding qualifiers after it.
 - *Extension*: the AMASK feature that brought it; none for what every Alpha has. On a CPU
   without it the instruction is illegal (`Config::cpu`).
-- *Cases*: how many lines of `tests/cases` it stands in. Each runs in the interpreter and in
-  four variants of translated code.
+- *Cases*: how many lines of `tests/cases` it stands in. Each runs in the interpreter and, in
+  five ways, translated.
 
 ";
 
