@@ -91,7 +91,8 @@ impl Way {
 fn filler(reg: Reg) -> u64 {
     match reg {
         Reg::Pc => CODE,
-        Reg::Fpcr => axperf::isa::state::FPCR_DYN_NORMAL,
+        // Rounding to nearest, no trap disabled, no status.
+        Reg::Fpcr => 2 << 58,
         _ => 0xa5a5_0000_0000_0101u64.wrapping_mul(reg as u64 + 1),
     }
 }
