@@ -315,7 +315,12 @@ impl Cache {
         if let Some(code) = self.code(slot) {
             return Some(code);
         }
-        let region = Region::find(pc, self.settings.region_blocks, insn)?;
+        let region = {
+            let translated = |pc| {
+                inner.index.get(&(pc, mode)).is_some_and(|slot| self.code(*slot).is_some())
+            };
+            Region::find(pc, self.settings.region_blocks, insn, &translated)?
+        };
         let mut context = std::mem::replace(&mut inner.context, Context::new());
         let mut builder = std::mem::take(&mut inner.builder);
         context.clear();

@@ -70,22 +70,29 @@ fn end_of(insn: &Insn, pc: u64) -> Option<End> {
 
 impl Region {
     /// The region at `entry`; None if there is no instruction. `find` gives those that there are.
+    ///
+    /// Where a translation starts already, according to `translated`, the region ends, so that code
+    /// is not translated again and again for each way into it; but not inside a callee, where it
+    /// is worth it.
     pub fn find(
         entry: u64,
         most_blocks: usize,
         find: &mut dyn FnMut(u64) -> Option<Insn>,
+        translated: &dyn Fn(u64) -> bool,
     ) -> Option<Region> {
         let mut insns = BTreeMap::new();
         let mut leaders = BTreeSet::from([entry]);
-        let mut queue = VecDeque::from([entry]);
-        while let Some(start) = queue.pop_front() {
+        let mut queue = VecDeque::from([(entry, false)]);
+        while let Some((start, in_callee)) = queue.pop_front() {
             let mut pc = start;
             // A leader too many is a way out; one that stands in code that is known is a block.
             if leaders.len() > most_blocks && start != entry {
                 break;
             }
             loop {
-                if insns.contains_key(&pc) || insns.len() >= MOST_INSTRUCTIONS {
+                let full = insns.len() >= MOST_INSTRUCTIONS;
+                if full || insns.contains_key(&pc) || (!in_callee && pc != entry && translated(pc))
+                {
                     break;
                 }
                 let Some(insn) = find(pc) else { break };
@@ -95,17 +102,18 @@ impl Region {
                     pc = next;
                     continue;
                 };
-                let targets: &[u64] = match end {
+                let here = in_callee;
+                let targets: &[(u64, bool)] = match end {
                     // What is likely is explored first: loops go back, calls come back.
-                    End::Branch(t) if t <= pc => &[t, next],
-                    End::Branch(t) => &[next, t],
-                    End::Call(t) => &[t, next],
-                    End::Goto(t) => &[t],
+                    End::Branch(t) if t <= pc => &[(t, here), (next, here)],
+                    End::Branch(t) => &[(next, here), (t, here)],
+                    End::Call(t) => &[(t, true), (next, here)],
+                    End::Goto(t) => &[(t, here)],
                     End::Return | End::Leave => &[],
                 };
-                for &t in targets {
+                for &(t, in_callee) in targets {
                     if leaders.insert(t) {
-                        queue.push_back(t);
+                        queue.push_back((t, in_callee));
                     }
                 }
                 break;
