@@ -316,9 +316,8 @@ impl Cache {
             return Some(code);
         }
         let region = {
-            let translated = |pc| {
-                inner.index.get(&(pc, mode)).is_some_and(|slot| self.code(*slot).is_some())
-            };
+            let translated =
+                |pc| inner.index.get(&(pc, mode)).is_some_and(|slot| self.code(*slot).is_some());
             Region::find(pc, self.settings.region_blocks, insn, &translated)?
         };
         let mut context = std::mem::replace(&mut inner.context, Context::new());

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use axperf_isa::{Flags, Insn, Shape as Body};
 
-/// Instructions in a region at most.
-const MOST_INSTRUCTIONS: usize = 500;
+/// Instructions in a region at most. Larger ones gain little, and cost their translation.
+const MOST_INSTRUCTIONS: usize = 80;
 /// Return points that a return compares with at most.
 const MOST_RETURNS: usize = 4;
 

@@ -87,6 +87,13 @@ impl Blocks {
         self.front.fill((u64::MAX, 0));
     }
 
+    /// Forgets what was hot.
+    pub fn cool(&mut self) {
+        for b in &mut self.list {
+            b.heat = 0;
+        }
+    }
+
     /// Forgets where translations are found.
     pub fn forget_slots(&mut self) {
         for b in &mut self.list {

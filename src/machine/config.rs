@@ -38,7 +38,7 @@ impl Config {
         Config {
             kind: EngineKind::Jit,
             cpu: Cpu::Ev67,
-            hot: 1000,
+            hot: 4000,
             fault_regs: false,
             crosscheck: false,
             code_limit: 256 << 20,
@@ -60,7 +60,7 @@ impl Config {
     }
 
     /// How many times a block is interpreted before it is translated. Entries from
-    /// translated code count ten times. Default: 1000.
+    /// translated code count ten times. Default: 4000.
     pub fn hot(&mut self, times: u32) -> &mut Self {
         self.hot = times.max(1);
         self

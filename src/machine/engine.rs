@@ -23,6 +23,8 @@ pub(crate) struct Inner {
     pub cache: Option<Cache>,
     /// Counts invalidations: a machine that sees a new number checks what it decoded.
     pub generation: AtomicU64,
+    /// Counts forks that led here: what was hot has no code any more.
+    pub forks: AtomicU64,
     /// Registers must be exact at host memory faults.
     pub precise: AtomicBool,
     /// Instructions retired by interpreters that reported.
@@ -78,6 +80,7 @@ impl Engine {
                 config: config.clone(),
                 cache,
                 generation: AtomicU64::new(0),
+                forks: AtomicU64::new(0),
                 interpreted: AtomicU64::new(0),
                 translated: AtomicU64::new(0),
                 multi_block: AtomicU64::new(0),
@@ -133,13 +136,16 @@ impl Engine {
     /// Holds the engine still, so that the process can fork.
     #[must_use]
     pub fn prepare_fork(&self) -> ForkGuard<'_> {
-        ForkGuard(self.inner.cache.as_ref().map(Cache::hold))
+        ForkGuard { hold: self.inner.cache.as_ref().map(Cache::hold), engine: self }
     }
 }
 
 /// An engine held still for a fork: dropped in the parent, told in the child.
 #[derive(Debug)]
-pub struct ForkGuard<'a>(Option<Hold<'a>>);
+pub struct ForkGuard<'a> {
+    hold: Option<Hold<'a>>,
+    engine: &'a Engine,
+}
 
 impl ForkGuard<'_> {
     /// In the child, before it runs guest code: translated code isn't inherited, so the engine
@@ -148,7 +154,10 @@ impl ForkGuard<'_> {
     /// # Errors
     /// The host has no memory for code.
     pub fn in_child(self) -> Result<()> {
-        match self.0 {
+        let inner = &self.engine.inner;
+        inner.forks.fetch_add(1, Ordering::Relaxed);
+        inner.generation.fetch_add(1, Ordering::Release);
+        match self.hold {
             Some(hold) => hold.in_child().map_err(|e| Error::Host(e.to_string())),
             None => Ok(()),
         }

@@ -49,6 +49,7 @@ pub struct Machine<B: Bus> {
     engine: Engine,
     blocks: Blocks,
     generation: u64,
+    forks: u64,
     /// Instructions retired, as far as they were counted.
     retired: u64,
     /// All were.
@@ -93,6 +94,7 @@ impl<B: Bus> Machine<B> {
             engine: engine.clone(),
             blocks: Blocks::new(cpu),
             generation: engine.inner.generation.load(Ordering::Acquire),
+            forks: engine.inner.forks.load(Ordering::Relaxed),
             retired: 0,
             counted: true,
             interpreted: 0,
@@ -327,6 +329,12 @@ impl<B: Bus> Machine<B> {
         let generation = self.engine.inner.generation.load(Ordering::Acquire);
         if generation != self.generation {
             self.generation = generation;
+            let forks = self.engine.inner.forks.load(Ordering::Relaxed);
+            if forks != self.forks {
+                // A short-lived child is quicker without translating all that its parent had.
+                self.forks = forks;
+                self.blocks.cool();
+            }
             self.blocks.revalidate(&self.bus);
         }
     }
