@@ -17,6 +17,7 @@ pub(crate) struct Arena {
     execute: usize,
     size: usize,
     used: usize,
+    full: bool,
     range: &'static LiveRange,
 }
 
@@ -83,6 +84,7 @@ impl Arena {
                     execute: execute as usize,
                     size,
                     used: 0,
+                    full: false,
                     range,
                 }),
                 Err(e) => {
@@ -102,6 +104,7 @@ impl Arena {
         let at = self.used.next_multiple_of(align.max(16));
         let end = at.checked_add(code.len())?;
         if end > self.size {
+            self.full = true;
             return None;
         }
         // SAFETY: the range lies in the writable mapping, and nothing was given out in it.
@@ -111,6 +114,11 @@ impl Arena {
         self.used = end;
         synchronize(self.execute + at, code.len());
         Some(self.execute + at)
+    }
+
+    /// Whether something had no room.
+    pub fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Bytes in use.

@@ -315,6 +315,10 @@ impl Cache {
         if let Some(code) = self.code(slot) {
             return Some(code);
         }
+        // What has no room isn't compiled again and again.
+        if inner.arena.is_full() {
+            return None;
+        }
         let region = {
             let translated =
                 |pc| inner.index.get(&(pc, mode)).is_some_and(|slot| self.code(*slot).is_some());
@@ -412,6 +416,7 @@ impl Cache {
         for t in &mut inner.translations {
             if t.alive && gone(t) {
                 t.alive = false;
+                t.runs = Vec::new();
                 self.slots[t.slot.0 as usize]
                     .code
                     .store(self.doors.untranslated[counted(t.mode.poll)], Ordering::Release);

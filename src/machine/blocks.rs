@@ -11,6 +11,8 @@ use crate::machine::exit::Exit;
 
 /// Longest block in instructions.
 const LONGEST: usize = 64;
+/// Instructions in all blocks at most: those of hostile code may begin at every word.
+const MOST: usize = 1 << 20;
 /// Entries of the direct-mapped front of the map.
 const FRONT: usize = 4096;
 
@@ -30,6 +32,8 @@ pub(crate) struct Block {
 pub(crate) struct Blocks {
     cpu: Cpu,
     list: Vec<Block>,
+    /// Instructions in all of them.
+    insns: usize,
     index: HashMap<u64, u32>,
     front: Box<[(u64, u32)]>,
 }
@@ -39,6 +43,7 @@ impl Blocks {
         Blocks {
             cpu,
             list: Vec::new(),
+            insns: 0,
             index: HashMap::new(),
             front: vec![(u64::MAX, 0); FRONT].into_boxed_slice(),
         }
@@ -59,6 +64,10 @@ impl Blocks {
             Some(&i) => i,
             None => {
                 let insns = decode_block(self.cpu, bus, pc)?;
+                if self.insns + insns.len() > MOST {
+                    self.forget();
+                }
+                self.insns += insns.len();
                 let i = self.list.len() as u32;
                 self.list.push(Block { pc, insns, heat: 0, slot: None });
                 self.index.insert(pc, i);
@@ -67,6 +76,13 @@ impl Blocks {
         };
         self.front[(pc >> 2) as usize % FRONT] = (pc, i);
         Ok(i)
+    }
+
+    fn forget(&mut self) {
+        self.list.clear();
+        self.insns = 0;
+        self.index.clear();
+        self.front.fill((u64::MAX, 0));
     }
 
     /// Forgets every block whose words are no longer what memory holds.
@@ -83,6 +99,7 @@ impl Blocks {
             }
             b.insns.iter().zip(&words).all(|(i, w)| i.word == *w)
         });
+        self.insns = self.list.iter().map(|b| b.insns.len()).sum();
         self.index = self.list.iter().enumerate().map(|(i, b)| (b.pc, i as u32)).collect();
         self.front.fill((u64::MAX, 0));
     }
@@ -135,4 +152,29 @@ fn decode_block<B: Bus>(cpu: Cpu, bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit>
         }
     }
     Ok(insns.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FlatMemory;
+
+    /// Code that is entered at every word makes blocks of 64 instructions, each of which is in 64.
+    #[test]
+    fn blocks_are_bounded() {
+        const WORDS: u64 = 2 * MOST as u64 / LONGEST as u64;
+        let memory = FlatMemory::new(4 * WORDS as usize);
+        let nop = 0x47ff_041fu32;
+        for i in 0..WORDS {
+            memory.write(4 * i, &nop.to_le_bytes()).unwrap();
+        }
+        let mut blocks = Blocks::new(Cpu::default());
+        for i in 0..WORDS {
+            let block = blocks.at(&memory, 4 * i).unwrap();
+            assert_eq!((block.pc, block.insns.len() as u64), (4 * i, (WORDS - i).min(64)));
+            assert!(blocks.insns <= MOST);
+        }
+        assert_eq!(blocks.insns, blocks.list.iter().map(|b| b.insns.len()).sum::<usize>());
+        assert!(blocks.insns > MOST / 4);
+    }
 }

@@ -38,6 +38,9 @@ use crate::perf::Sampler;
 /// Fuel without end: nothing is counted for its sake.
 pub const UNLIMITED: u64 = u64::MAX;
 
+/// Most instructions that translated code counts before it comes back: a kick is looked for then.
+const SLICE: u64 = 1 << 18;
+
 /// OSF/1 PALcode function: instruction memory barrier, which the machine executes itself.
 const IMB: u32 = 0x86;
 
@@ -198,7 +201,7 @@ impl<B: Bus> Machine<B> {
                     Err(exit) => return exit,
                 };
                 if let Some(code) = code {
-                    let (n, visit) = self.visit(cache, code, left.min(i64::MAX as u64));
+                    let (n, visit) = self.visit(cache, code, left.min(SLICE));
                     if fuel != UNLIMITED {
                         left -= n;
                     }

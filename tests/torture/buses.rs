@@ -45,7 +45,7 @@ impl Arena for FlatMemory {
     }
 }
 
-/// A bus of shape TLB.
+/// A bus of shape TLB. Code may be executed and read alone, and nothing else may be executed.
 ///
 /// With pages, it hands out the first and third page of the data, keeps the second to itself, and
 /// the fourth may only be read. Without, every access comes to it.
@@ -70,7 +70,7 @@ impl Paged {
     }
 
     fn is_read_only(&self, addr: u64) -> bool {
-        self.pages && (DATA + 3 * PAGE_SIZE..DATA + DATA_LEN).contains(&addr)
+        addr < DATA || self.pages && (DATA + 3 * PAGE_SIZE..DATA + DATA_LEN).contains(&addr)
     }
 
     fn mask(width: Width) -> u64 {
@@ -100,6 +100,16 @@ impl Bus for Paged {
             same.then_some(word & !(mask << shift) | (new & mask) << shift)
         };
         Ok(word.fetch_update(Ordering::AcqRel, Ordering::Acquire, swap).is_ok())
+    }
+
+    fn fetch(&self, addr: u64, words: &mut [u32]) -> Result<usize, Fault> {
+        let mut n = 0;
+        while n < words.len() && addr.wrapping_add(4 * n as u64) < DATA {
+            words[n] = self.load(addr + 4 * n as u64, Width::Long)? as u32;
+            n += 1;
+        }
+        let (access, kind) = (Access::Execute, FaultKind::Protected);
+        if n > 0 { Ok(n) } else { Err(Fault { addr, access, kind }) }
     }
 
     fn page(&self, addr: u64, access: Access) -> Option<HostPage> {

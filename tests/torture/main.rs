@@ -4,11 +4,17 @@
 //! `AXPERF_TORTURE=20` runs twenty times as many random cases as `cargo test` does by itself.
 
 mod buses;
+mod coherence;
 mod elf;
 mod generate;
+mod guest;
+mod hostile;
+mod kicks;
 mod oracle;
 mod random;
 mod rng;
+mod stops;
 #[path = "../support/mod.rs"]
 mod support;
+mod threads;
 mod trace;
