@@ -47,7 +47,11 @@ fn programs_find_the_cpu() {
         ("ev56", "EV56 implver 1 amask 0x1 hwcap 0x1 platform ev56 type 7\n", killed),
         ("pca56", "PCA56 implver 1 amask 0x101 hwcap 0x101 platform ev56 type 9\n", killed),
         ("ev6", "EV6 implver 2 amask 0x303 hwcap 0x303 platform ev6 type 8\n", killed),
-        ("ev67", "EV67 implver 2 amask 0x307 hwcap 0x307 platform ev67 type 11\n", (Some(3), None)),
+        (
+            "ev67",
+            "EV67 implver 2 amask 0x1307 hwcap 0x1307 platform ev67 type 11\n",
+            (Some(3), None),
+        ),
     ] {
         let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
             .args(["run", "--cpu", cpu, &program])

@@ -155,6 +155,13 @@ impl Thread {
         futex::release_robust_list(self);
         self.end_vfork();
         self.shared.timers.delete_all();
+        if let Some(info) = self.mailbox.take() {
+            // A timer's signal goes with the timer.
+            if !info.is_timers() {
+                self.held.push(info);
+            }
+            host::set_mask(&self.mailbox, self.mask);
+        }
         self.shared.descriptors.close_on_exec();
         self.shared.space.clear();
         let actions = {

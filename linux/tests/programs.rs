@@ -284,7 +284,7 @@ stq_c: 1 5
 fn the_machine_is_an_alpha() {
     const WANT: &str = "\
 machine alpha
-page 8192, ticks 1024, hwcap 0x307, platform ev67
+page 8192, ticks 1024, hwcap 0x1307, platform ev67
 phdr 0x120000040, entry in text 1, base 0x20000000000
 l1i 0x10062, l1d 0x10062, l3 -1, vdso 0
 text 0x120000000, stack below it 1, mapping above 1

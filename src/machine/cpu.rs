@@ -7,6 +7,9 @@ use axperf_isa::{Extension, Insn, decode};
 
 /// AMASK bit 9: arithmetic traps are precise. It comes with no instruction.
 const PRECISE: u64 = 1 << 9;
+/// AMASK bit 12: a prefetch can say that the block will be modified. It comes with no instruction
+/// of its own; Linux on an EV67 was seen to report it (AT_HWCAP 0x1307).
+const MODIFY_INTENT: u64 = 1 << 12;
 
 /// One row a CPU: `Id = "name", major implementation, AMASK bits;`.
 ///
@@ -26,14 +29,14 @@ macro_rules! for_each_cpu {
             Ev6 = "ev6", 2, [BWX, FIX, MVI] | PRECISE;
             /// 21264A: counts, too.
             #[default]
-            Ev67 = "ev67", 2, [BWX, FIX, CIX, MVI] | PRECISE;
+            Ev67 = "ev67", 2, [BWX, FIX, CIX, MVI] | PRECISE | MODIFY_INTENT;
         }
     };
 }
 
 macro_rules! define_cpus {
     ($($(#[$attribute:meta])* $id:ident = $name:literal, $implver:literal,
-     [$($extension:ident),*] $(| $more:ident)?;)*) => {
+     [$($extension:ident),*] $(| $more:ident)*;)*) => {
         /// A CPU, by the name that compilers have for it.
         ///
         /// An instruction that it lacks is [`Exit::Illegal`](crate::Exit::Illegal), as the OPCDEC
@@ -60,7 +63,7 @@ macro_rules! define_cpus {
             /// The bits that AMASK clears: the features that it has.
             #[must_use]
             pub const fn amask(self) -> u64 {
-                match self { $(Cpu::$id => 0 $(| Extension::$extension.amask())* $(| $more)?),* }
+                match self { $(Cpu::$id => 0 $(| Extension::$extension.amask())* $(| $more)*),* }
             }
         }
     };
@@ -130,7 +133,7 @@ mod tests {
                 ("ev56", 1, 0x001),
                 ("pca56", 1, 0x101),
                 ("ev6", 2, 0x303),
-                ("ev67", 2, 0x307),
+                ("ev67", 2, 0x1307),
             ]
         );
     }

@@ -162,6 +162,11 @@ const CLD_KILLED: i32 = 2;
 const CLD_CONTINUED: i32 = 6;
 
 impl Info {
+    /// Whether a POSIX timer sent it.
+    pub fn is_timers(&self) -> bool {
+        self.bytes.i32(SI_CODE) == libc::SI_TIMER
+    }
+
     /// A signal that the guest caused by what it did at an address.
     #[must_use]
     pub fn fault(signal: Signal, code: i32, addr: u64, trapno: u32) -> Info {
