@@ -66,13 +66,16 @@ pub mod word {
     pub const AMASK: usize = 87;
     /// What IMPLVER answers.
     pub const IMPLVER: usize = 88;
+    /// A value on its way through memory, for a moment.
+    pub const PASSAGE: usize = 89;
 }
 
 /// No LL/SC reservation is held: no access has an address with all bits set.
 pub const NO_RESERVATION: u64 = u64::MAX;
 
-/// FPCR with dynamic rounding to nearest and nothing else: what this CPU starts with.
-pub const FPCR_DYN_NORMAL: u64 = 2 << 58;
+/// The FPCR that this CPU starts with, as a program does on Linux: dynamic rounding to nearest, every
+/// IEEE trap disabled.
+pub const FPCR_START: u64 = 0x680e_8000_0000_0000;
 
 const READ_INT: [u8; 32] = indices(0, word::ZERO as u8);
 const WRITE_INT: [u8; 32] = indices(0, word::SINK as u8);
@@ -94,7 +97,7 @@ impl Default for Regs {
         let mut words = [0; WORDS];
         words[word::PS] = 8;
         words[word::LOCK_ADDR] = NO_RESERVATION;
-        words[Reg::Fpcr.offset() / 8] = FPCR_DYN_NORMAL;
+        words[Reg::Fpcr.offset() / 8] = FPCR_START;
         Regs { words }
     }
 }

@@ -28,6 +28,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
 use crate::abi::{self, Left, offset};
+use crate::anchor;
 use crate::arena::Arena;
 use crate::region::Region;
 use crate::translate::{self, Host, Site};
@@ -333,19 +334,21 @@ impl Cache {
             stores_ordered: cfg!(target_arch = "x86_64"),
             has_fma: cfg!(target_arch = "aarch64")
                 || isa.isa_flags().iter().any(|f| f.name == "has_fma" && f.as_bool() == Some(true)),
+            sse: cfg!(target_arch = "x86_64"),
             statistics: self.settings.statistics,
         };
-        let sites = {
+        let built = {
             let mut slots = |pc| self.slot_in(inner, pc, mode).map(|s| self.slot_address(s));
             translate::build(&mut context.func, &mut builder, host, &region, mode, &mut slots)
         };
+        anchor::anchor(&mut context, &*isa, &built.raising);
         let code = add(&mut inner.arena, &mut context, &isa);
         inner.context = context;
         inner.builder = builder;
         let (at, len, places) = code?;
         let sites: Vec<(u32, Site)> = places
             .into_iter()
-            .filter_map(|(offset, i)| sites.get(i as usize).map(|s| (offset, *s)))
+            .filter_map(|(offset, i)| built.sites.get(i as usize).map(|s| (offset, *s)))
             .collect();
         let runs = region.blocks.iter().map(|b| (b.pc, b.insns.iter().map(|i| i.word).collect()));
         inner.translations.push(Translation {

@@ -1,18 +1,18 @@
 //! The semantics, emitted as Cranelift IR.
 //!
-//! A value that the IR computes is ordinary in most cases; where it might not be (a floating-point
-//! result that isn't a number, an address that isn't aligned), the instruction is left to the
+//! A value that the IR computes is ordinary in most cases; where it might not be (an address that
+//! isn't aligned, a floating-point result that isn't a number), the instruction is left to the
 //! interpreter by a cold branch, which executes it again from unchanged registers.
 
 use axperf_isa::sem::{
-    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding, Width,
+    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Width,
 };
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Reg, Sem, word};
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F64, I8, I8X16, I16, I32, I64, I64X2};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I8, I8X16, I16, I32, I64, I64X2};
 use cranelift_codegen::ir::{
-    Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, ValueDef,
+    Endianness, InstBuilder, InstructionData, MemFlagsData, Type, Value, ValueDef,
 };
 
 use crate::checks::Need;
@@ -23,9 +23,6 @@ use crate::variant::Shape;
 const LIMIT: u64 = 1 << 42;
 /// Bits of an address within a page of the soft TLB.
 const PAGE_BITS: i64 = 13;
-/// The least normal numbers of both formats, as register images.
-const LEAST_S: u64 = (1023 - 126) << 52;
-const LEAST_T: u64 = 1 << 52;
 
 fn integer(width: Width) -> Type {
     match width {
@@ -95,22 +92,6 @@ impl Tx<'_> {
         }
     }
 
-    /// A register image as an S_floating operand; leaves if it is none, or a denormal one.
-    fn single(&mut self, a: Value) -> Value {
-        if let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(a)
-            && let InstructionData::Unary { opcode: Opcode::Fpromote, arg } =
-                self.b.func.dfg.insts[inst]
-        {
-            return arg;
-        }
-        self.bail_if_tiny(a, LEAST_S);
-        let single = self.b.ins().fdemote(F32, a);
-        let image = self.b.ins().fpromote(F64, single);
-        let other = self.b.ins().fcmp(FloatCC::NotEqual, image, a);
-        self.bail_if(other);
-        single
-    }
-
     /// Leaves unless the value is below [`LIMIT`] and has these low bits clear.
     fn check(&mut self, value: Value, low: u64) {
         let bad = self.b.ins().band_imm_s(value, (!(LIMIT - 1) | low) as i64);
@@ -121,164 +102,6 @@ impl Tx<'_> {
     fn access_flags(&self) -> MemFlagsData {
         let flags = self.guest_flags();
         if self.mode.shape == Shape::Identity { flags } else { flags.with_notrap() }
-    }
-
-    fn dynamic_is_nearest(&mut self) {
-        let fpcr = self.state_load(I64, Reg::Fpcr.offset());
-        let mode = self.b.ins().band_imm_s(fpcr, 3 << 58);
-        let other = self.b.ins().icmp_imm_s(IntCC::NotEqual, mode, 2 << 58);
-        self.bail_if(other);
-    }
-
-    /// False if the rounding mode is never to nearest: the instruction was left.
-    fn nearest(&mut self, q: Qualifiers) -> bool {
-        match q.rounding {
-            Rounding::Nearest => true,
-            Rounding::Dynamic => {
-                self.dynamic_is_nearest();
-                true
-            }
-            Rounding::Chopped | Rounding::MinusInfinity => {
-                self.bail();
-                false
-            }
-        }
-    }
-
-    /// Leaves if the value (a register image) is denormal.
-    fn bail_if_denormal(&mut self, a: Value) {
-        self.bail_if_tiny(a, LEAST_T);
-    }
-
-    /// Leaves if the value (a register image) isn't zero, but smaller than this.
-    fn bail_if_tiny(&mut self, a: Value, least: u64) {
-        let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), a);
-        let shifted = self.b.ins().ishl_imm_u(bits, 1);
-        let less = self.b.ins().iadd_imm_s(shifted, -1);
-        let below = (2 * least - 1) as i64;
-        let tiny = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, below);
-        self.bail_if(tiny);
-    }
-
-    fn bail_if_denormal32(&mut self, a: Value) {
-        let bits = self.b.ins().bitcast(I32, MemFlagsData::new(), a);
-        let shifted = self.b.ins().ishl_imm_u(bits, 1);
-        let less = self.b.ins().iadd_imm_s(shifted, -1);
-        let denormal = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, (1 << 24) - 1);
-        self.bail_if(denormal);
-    }
-
-    /// Leaves if rounding made a normal operation's result too small for a normal number, zero
-    /// included: a zero result is exact only if one of the factors is zero.
-    fn bail_if_underflow(&mut self, r: Value, factors: &[Value]) {
-        let (bits, least) = if self.b.func.dfg.value_type(r) == F32 {
-            (self.b.ins().bitcast(I32, MemFlagsData::new(), r), 1 << 24)
-        } else {
-            (self.bits(r), 2 * LEAST_T as i64)
-        };
-        let magnitude = self.b.ins().ishl_imm_u(bits, 1);
-        let small = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, magnitude, least);
-        let (look, go_on) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(look);
-        self.b.ins().brif(small, look, &[], go_on, &[]);
-        self.b.switch_to_block(look);
-        let mut inexact = self.b.ins().iconst(I8, 1);
-        for &f in factors {
-            let bits = self.bits(f);
-            let magnitude = self.b.ins().ishl_imm_u(bits, 1);
-            let other = self.b.ins().icmp_imm_u(IntCC::NotEqual, magnitude, 0);
-            inexact = self.b.ins().band(inexact, other);
-        }
-        self.bail_if(inexact);
-        self.b.ins().jump(go_on, &[]);
-        self.b.switch_to_block(go_on);
-    }
-
-    /// Leaves if the result of an operation without software completion isn't an ordinary number.
-    fn bail_unless_finished(&mut self, op: FpOp, r: Value, a: Value, b: Value) {
-        self.bail_if_special(r);
-        match op {
-            FpOp::Mul => self.bail_if_underflow(r, &[a, b]),
-            FpOp::Div => self.bail_if_underflow(r, &[a]),
-            // A sum that is too small is exact; a root never is.
-            FpOp::Add | FpOp::Sub if self.b.func.dfg.value_type(r) == F32 => {
-                self.bail_if_denormal32(r);
-            }
-            FpOp::Add | FpOp::Sub => self.bail_if_denormal(r),
-            FpOp::Sqrt => {}
-        }
-    }
-
-    /// Leaves if the value isn't finite.
-    fn bail_if_special(&mut self, a: Value) {
-        let zero = self.b.ins().fsub(a, a);
-        self.bail_if_unordered(zero, zero);
-    }
-
-    fn bail_if_unordered(&mut self, a: Value, b: Value) {
-        let nan = self.b.ins().fcmp(FloatCC::Unordered, a, b);
-        self.bail_if(nan);
-    }
-
-    fn fp_op(&mut self, op: FpOp, a: Value, b: Value) -> Value {
-        match op {
-            FpOp::Add => self.b.ins().fadd(a, b),
-            FpOp::Sub => self.b.ins().fsub(a, b),
-            FpOp::Mul => self.b.ins().fmul(a, b),
-            FpOp::Div => self.b.ins().fdiv(a, b),
-            FpOp::Sqrt => self.b.ins().sqrt(b),
-        }
-    }
-}
-
-/// Exponents below this leave no room for what rounding took away.
-const SMALL: i64 = 120;
-
-impl Tx<'_> {
-    /// Leaves unless the value's exponent is that of a number neither tiny nor special.
-    fn bail_unless_ordinary(&mut self, a: Value) {
-        let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), a);
-        let exponent = self.b.ins().ushr_imm_u(bits, 52);
-        let exponent = self.b.ins().band_imm_s(exponent, 0x7ff);
-        let above = self.b.ins().iadd_imm_s(exponent, -SMALL);
-        let out = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, above, 0x7ff - SMALL);
-        self.bail_if(out);
-    }
-
-    /// From a result rounded to nearest to one rounded toward zero: a step back if rounding went
-    /// away from zero, which the exact difference says.
-    fn chop(&mut self, op: FpOp, a: Value, b: Value, r: Value) -> Value {
-        self.bail_unless_ordinary(r);
-        // What is missing from r, and a value with the sign of the exact result.
-        let (missing, sign) = match op {
-            FpOp::Add | FpOp::Sub => {
-                let b = if op == FpOp::Sub { self.b.ins().fneg(b) } else { b };
-                // Knuth's sum of two: exact for all finite values.
-                let b_in = self.b.ins().fsub(r, a);
-                let a_in = self.b.ins().fsub(r, b_in);
-                let a_off = self.b.ins().fsub(a, a_in);
-                let b_off = self.b.ins().fsub(b, b_in);
-                (self.b.ins().fadd(a_off, b_off), r)
-            }
-            FpOp::Mul => {
-                let minus = self.b.ins().fneg(r);
-                (self.b.ins().fma(a, b, minus), r)
-            }
-            FpOp::Div | FpOp::Sqrt => {
-                self.bail_unless_ordinary(a);
-                let minus = self.b.ins().fneg(r);
-                (self.b.ins().fma(minus, b, a), a)
-            }
-        };
-        let one = self.b.ins().f64const(1.0);
-        let sign = self.b.ins().fcopysign(one, sign);
-        let along = self.b.ins().fmul(missing, sign);
-        let zero = self.b.ins().f64const(0.0);
-        let away = self.b.ins().fcmp(FloatCC::LessThan, along, zero);
-        let step = self.b.ins().uextend(I64, away);
-        let bits = self.bits(r);
-        let bits = self.sub(bits, step);
-        self.from_bits(bits)
     }
 }
 
@@ -489,48 +312,8 @@ impl Sem for Tx<'_> {
         a: Value,
         b: Value,
     ) -> Result<Value, ()> {
-        let chopped = q.rounding == Rounding::Chopped
-            && format == FpFormat::T
-            && op != FpOp::Sqrt
-            && self.has_fma;
-        if !chopped && !self.nearest(q) {
-            return Err(());
-        }
-        let unary = op == FpOp::Sqrt;
-        if !q.software && format == FpFormat::T {
-            if !unary {
-                self.bail_if_denormal(a);
-            }
-            self.bail_if_denormal(b);
-        }
-        if !q.software && op == FpOp::Div {
-            self.bail_if_special(b);
-        }
-        match format {
-            FpFormat::T => {
-                let r = self.fp_op(op, a, b);
-                if q.software {
-                    self.bail_if_unordered(r, r);
-                } else {
-                    self.bail_unless_finished(op, r, a, b);
-                }
-                Ok(if chopped { self.chop(op, a, b, r) } else { r })
-            }
-            FpFormat::S => {
-                let y = self.single(b);
-                let x = if unary { y } else { self.single(a) };
-                let r = self.fp_op(op, x, y);
-                if q.software {
-                    self.bail_if_unordered(r, r);
-                    self.bail_if_denormal32(r);
-                } else {
-                    self.bail_unless_finished(op, r, a, b);
-                }
-                Ok(self.b.ins().fpromote(F64, r))
-            }
-        }
+        self.ieee_arith(op, format, q, a, b)
     }
-
     fn fp_compare(
         &mut self,
         relation: FpRelation,
@@ -538,111 +321,23 @@ impl Sem for Tx<'_> {
         a: Value,
         b: Value,
     ) -> Result<Value, ()> {
-        if !q.software {
-            self.bail_if_denormal(a);
-            self.bail_if_denormal(b);
-        }
-        self.bail_if_unordered(a, b);
-        let cc = match relation {
-            FpRelation::Eq => FloatCC::Equal,
-            FpRelation::Lt => FloatCC::LessThan,
-            FpRelation::Le => FloatCC::LessThanOrEqual,
-            FpRelation::Un => FloatCC::Unordered,
-        };
-        let c = self.b.ins().fcmp(cc, a, b);
-        let (two, zero) = (self.b.ins().f64const(2.0), self.b.ins().f64const(0.0));
-        Ok(self.b.ins().select(c, two, zero))
+        Ok(self.ieee_compare(relation, q, a, b))
     }
-
     fn fp_convert(
         &mut self,
         conversion: FpConversion,
         q: Qualifiers,
         b: Value,
     ) -> Result<Value, ()> {
-        match conversion {
-            FpConversion::QtoT => {
-                if !self.nearest(q) {
-                    return Err(());
-                }
-                let n = self.bits(b);
-                Ok(self.b.ins().fcvt_from_sint(F64, n))
-            }
-            FpConversion::QtoS => {
-                if !self.nearest(q) {
-                    return Err(());
-                }
-                let n = self.bits(b);
-                let r = self.b.ins().fcvt_from_sint(F32, n);
-                Ok(self.b.ins().fpromote(F64, r))
-            }
-            FpConversion::QtoL => {
-                let n = self.bits(b);
-                if q.underflow && !q.software {
-                    let low = self.sext(n, Width::Long);
-                    let wide = self.icmp(IntCC::NotEqual, low, n);
-                    self.bail_if(wide);
-                }
-                let high = self.b.ins().band_imm_u(n, 0xc000_0000);
-                let high = self.b.ins().ishl_imm_u(high, 32);
-                let low = self.b.ins().band_imm_u(n, 0x3fff_ffff);
-                let low = self.b.ins().ishl_imm_u(low, 29);
-                let image = self.or(high, low);
-                Ok(self.from_bits(image))
-            }
-            FpConversion::StoT => {
-                let single = self.single(b);
-                if !q.software {
-                    self.bail_if_special(b);
-                }
-                Ok(self.b.ins().fpromote(F64, single))
-            }
-            FpConversion::TtoS => {
-                if !self.nearest(q) {
-                    return Err(());
-                }
-                let r = self.b.ins().fdemote(F32, b);
-                if q.software {
-                    self.bail_if_unordered(r, r);
-                    self.bail_if_denormal32(r);
-                } else {
-                    self.bail_if_denormal(b);
-                    self.bail_if_special(r);
-                    self.bail_if_underflow(r, &[b]);
-                }
-                Ok(self.b.ins().fpromote(F64, r))
-            }
-            FpConversion::TtoQ => {
-                if !q.software {
-                    self.bail_if_denormal(b);
-                }
-                let rounded = match q.rounding {
-                    Rounding::Nearest => self.b.ins().nearest(b),
-                    Rounding::Chopped => self.b.ins().trunc(b),
-                    Rounding::MinusInfinity => self.b.ins().floor(b),
-                    Rounding::Dynamic => {
-                        self.dynamic_is_nearest();
-                        self.b.ins().nearest(b)
-                    }
-                };
-                // Below 2^63 in magnitude; a NaN compares as not below.
-                let magnitude = self.b.ins().fabs(rounded);
-                let limit = self.b.ins().f64const(9_223_372_036_854_775_808.0);
-                let outside =
-                    self.b.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, magnitude, limit);
-                self.bail_if(outside);
-                let n = self.b.ins().fcvt_to_sint_sat(I64, rounded);
-                Ok(self.from_bits(n))
-            }
-        }
+        self.ieee_convert(conversion, q, b)
     }
-
     fn fpcr(&mut self) -> Result<Value, ()> {
-        Ok(self.state_load(I64, Reg::Fpcr.offset()))
+        self.bail();
+        Err(())
     }
-    fn set_fpcr(&mut self, value: Value) -> Result<(), ()> {
-        self.state_store(value, Reg::Fpcr.offset());
-        Ok(())
+    fn set_fpcr(&mut self, _value: Value) -> Result<(), ()> {
+        self.bail();
+        Err(())
     }
 
     fn load(&mut self, addr: Value, width: Width) -> Result<Value, ()> {

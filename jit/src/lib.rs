@@ -6,11 +6,13 @@
 #![deny(unsafe_code)]
 
 mod abi;
+mod anchor;
 mod arena;
 mod cache;
 mod checks;
 mod clif;
 mod flow;
+mod ieee;
 mod region;
 mod translate;
 mod variant;

@@ -73,6 +73,11 @@ pub(crate) struct Tx<'a> {
     pub(crate) stores_ordered: bool,
     /// True on hosts with a fused multiply-add.
     pub(crate) has_fma: bool,
+    /// True on hosts whose arithmetic is SSE's: denormal operands have a flag, and an invalid
+    /// operation gives Alpha's NaN.
+    pub(crate) sse: bool,
+    /// Operations that may raise a floating-point flag of the host's.
+    pub(crate) raising: Vec<Value>,
 }
 
 /// What the translator knows of its host and its settings.
@@ -81,11 +86,20 @@ pub(crate) struct Host {
     pub config: TargetFrontendConfig,
     pub stores_ordered: bool,
     pub has_fma: bool,
+    pub sse: bool,
     /// Count instructions of regions of more than one block.
     pub statistics: bool,
 }
 
-/// Builds the function; the guest instructions that its source locations stand for.
+/// What was built.
+pub(crate) struct Built {
+    /// The guest instructions that its source locations stand for.
+    pub sites: Vec<Site>,
+    /// Operations that may raise a floating-point flag of the host's.
+    pub raising: Vec<Value>,
+}
+
+/// Builds the function.
 pub(crate) fn build(
     func: &mut cranelift_codegen::ir::Function,
     context: &mut FunctionBuilderContext,
@@ -93,7 +107,7 @@ pub(crate) fn build(
     region: &Region,
     mode: Mode,
     slots: SlotAddress<'_>,
-) -> Vec<Site> {
+) -> Built {
     func.signature = signature(mode.poll);
     let mut b = FunctionBuilder::new(func, context);
     let state_region = b
@@ -137,16 +151,18 @@ pub(crate) fn build(
         sites: Vec::new(),
         stores_ordered: host.stores_ordered,
         has_fma: host.has_fma,
+        sse: host.sse,
+        raising: Vec::new(),
         b,
     };
     tx.prologue();
     for i in 0..region.blocks.len() {
         tx.block(i);
     }
-    let Tx { mut b, sites, .. } = tx;
+    let Tx { mut b, sites, raising, .. } = tx;
     b.seal_all_blocks();
     b.finalize(host.config);
-    sites
+    Built { sites, raising }
 }
 
 impl Tx<'_> {
@@ -496,6 +512,16 @@ impl Tx<'_> {
         self.b.switch_to_block(go_on);
     }
 
+    /// Goes on at a block if `c`, else leaves this instruction to the interpreter.
+    pub(crate) fn go_on_if(&mut self, c: Value, go_on: Block) {
+        let first = self.bail.is_none();
+        let bail = self.bail_block();
+        self.b.ins().brif(c, go_on, &[], bail, &[]);
+        if first {
+            self.fill_bail(bail);
+        }
+    }
+
     /// Leaves this instruction to the interpreter.
     pub(crate) fn bail(&mut self) {
         let first = self.bail.is_none();
@@ -573,6 +599,12 @@ impl Tx<'_> {
         self.b.switch_to_block(no);
         self.state_store(target, Reg::Pc.offset());
         self.come_back(Left::UNTRANSLATED);
+    }
+
+    /// The instructions after this one in its block.
+    pub(crate) fn rest_of_block(&self) -> &[Insn] {
+        let (i, k) = self.at;
+        &self.region.blocks[i].insns[k + 1..]
     }
 
     pub(crate) fn int_var(&self, r: u8) -> Option<Variable> {

@@ -58,6 +58,9 @@ pub struct Mode {
     pub class: Class,
     /// Registers are exact at every host memory fault.
     pub precise: bool,
+    /// No IEEE exception of an instruction with /S traps, and denormals are numbers: the FPCR's trap
+    /// disable bits are set, DNZ and UNDZ are clear. The FPCR stays so until translated code leaves.
+    pub trapless: bool,
 }
 
 /// How a region counts: a poll charges the longest way to the next one, and shorter ways refund.

@@ -1,8 +1,10 @@
-//! The host's floating-point unit, one operation at a time, in any rounding mode.
+//! The host's floating-point unit: one operation at a time, in any rounding mode, with the exceptions
+//! that it raises; and the exceptions that translated code raises from its entry to its return.
 //!
 //! # Safety
 //! Each block of assembly sets the rounding mode, operates on registers, and sets it back, so that
-//! no Rust code runs in another mode than the one that it may assume.
+//! no Rust code runs in another mode than the one that it may assume. Sticky exception flags are
+//! no Rust code's business.
 
 #![allow(unsafe_code)]
 
@@ -29,31 +31,6 @@ impl Mode {
     }
 }
 
-/// The exceptions that an operation met, as the host's status register has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Flags(u32);
-
-#[cfg(target_arch = "x86_64")]
-const OVERFLOW: u32 = 1 << 3;
-#[cfg(target_arch = "x86_64")]
-const UNDERFLOW: u32 = 1 << 4;
-#[cfg(target_arch = "aarch64")]
-const OVERFLOW: u32 = 1 << 2;
-#[cfg(target_arch = "aarch64")]
-const UNDERFLOW: u32 = 1 << 3;
-
-impl Flags {
-    /// The rounded result is beyond the format's greatest number.
-    pub fn overflow(self) -> bool {
-        self.0 & OVERFLOW != 0
-    }
-
-    /// The result is below the format's least normal number, and isn't exact.
-    pub fn underflow(self) -> bool {
-        self.0 & UNDERFLOW != 0
-    }
-}
-
 /// MXCSR with all exceptions masked and no flag set, in a rounding mode.
 #[cfg(target_arch = "x86_64")]
 fn control(mode: Mode) -> u32 {
@@ -77,96 +54,133 @@ fn control(mode: Mode) -> u64 {
     }
 }
 
-macro_rules! binary {
-    ($name:ident, $ty:ty, $x86:literal, $arm:literal) => {
-        /// One operation.
-        #[cfg(target_arch = "x86_64")]
-        pub(crate) fn $name(mode: Mode, a: $ty, b: $ty) -> ($ty, Flags) {
-            let (new, old, mut met) = (control(mode), control(Mode::Nearest), 0u32);
-            let mut r = a;
-            // SAFETY: see the module.
-            unsafe {
-                asm!("ldmxcsr [{new}]", concat!($x86, " {r}, {b}"),
-                    "stmxcsr [{met}]", "ldmxcsr [{old}]",
-                    new = in(reg) &raw const new, old = in(reg) &raw const old,
-                    met = in(reg) &raw mut met,
-                    r = inout(xmm_reg) r, b = in(xmm_reg) b,
-                    options(nostack, preserves_flags));
-            }
-            (r, Flags(met))
-        }
-
-        /// One operation.
-        #[cfg(target_arch = "aarch64")]
-        pub(crate) fn $name(mode: Mode, a: $ty, b: $ty) -> ($ty, Flags) {
-            let (r, met): ($ty, u64);
-            // SAFETY: see the module.
-            unsafe {
-                asm!("mrs {old}, fpcr", "msr fpcr, {new}", "msr fpsr, xzr", $arm,
-                    "mrs {met}, fpsr", "msr fpcr, {old}",
-                    new = in(reg) control(mode), old = out(reg) _, met = out(reg) met,
-                    r = out(vreg) r, a = in(vreg) a, b = in(vreg) b,
-                    options(nostack, preserves_flags));
-            }
-            (r, Flags(met as u32))
-        }
-    };
+/// MXCSR's flags IE, DE, ZE, OE, UE, PE as status bits of the FPCR.
+#[cfg(target_arch = "x86_64")]
+fn status(mxcsr: u32) -> u64 {
+    let m = u64::from(mxcsr);
+    (m & 1) << 52 | (m >> 2 & 0xf) << 53 | (m >> 1 & 1) << 57
 }
 
-binary!(add64, f64, "addsd", "fadd {r:d}, {a:d}, {b:d}");
-binary!(sub64, f64, "subsd", "fsub {r:d}, {a:d}, {b:d}");
-binary!(mul64, f64, "mulsd", "fmul {r:d}, {a:d}, {b:d}");
-binary!(div64, f64, "divsd", "fdiv {r:d}, {a:d}, {b:d}");
-binary!(sqrt64, f64, "sqrtsd", "fsqrt {r:d}, {b:d} // {a:d}");
-binary!(add32, f32, "addss", "fadd {r:s}, {a:s}, {b:s}");
-binary!(sub32, f32, "subss", "fsub {r:s}, {a:s}, {b:s}");
-binary!(mul32, f32, "mulss", "fmul {r:s}, {a:s}, {b:s}");
-binary!(div32, f32, "divss", "fdiv {r:s}, {a:s}, {b:s}");
-binary!(sqrt32, f32, "sqrtss", "fsqrt {r:s}, {b:s} // {a:s}");
+/// FPSR's flags IOC, DZC, OFC, UFC, IXC as status bits of the FPCR.
+#[cfg(target_arch = "aarch64")]
+fn status(fpsr: u64) -> u64 {
+    (fpsr & 0x1f) << 52
+}
 
-macro_rules! convert {
-    ($name:ident, $from:ty, $class:tt, $arm_class:tt, $to:ty, $x86:literal, $arm:literal) => {
-        /// One conversion.
+macro_rules! operations {
+    ($($name:ident($($operand:ident: $from:ty, $class:tt, $arm_class:tt);*) -> $to:ty = $x86:literal, $arm:literal;)*) => {$(
+        /// One operation, and the status bits of what it raised.
         #[cfg(target_arch = "x86_64")]
-        pub(crate) fn $name(mode: Mode, a: $from) -> ($to, Flags) {
-            let (new, old, mut met) = (control(mode), control(Mode::Nearest), 0u32);
+        pub(crate) fn $name(mode: Mode, $($operand: $from),*) -> ($to, u64) {
+            let (mut csr, usual) = (control(mode), control(Mode::Nearest));
             let r: $to;
             // SAFETY: see the module.
             unsafe {
-                asm!("ldmxcsr [{new}]", concat!($x86, " {r}, {a}"),
-                    "stmxcsr [{met}]", "ldmxcsr [{old}]",
-                    new = in(reg) &raw const new, old = in(reg) &raw const old,
-                    met = in(reg) &raw mut met,
-                    r = out(xmm_reg) r, a = in($class) a,
-                    options(nostack, preserves_flags));
+                asm!("ldmxcsr [{csr}]", $x86, "stmxcsr [{csr}]", "ldmxcsr [{usual}]",
+                    csr = in(reg) &raw mut csr, usual = in(reg) &raw const usual,
+                    r = out(xmm_reg) r, $($operand = in($class) $operand,)*
+                    options(nostack));
             }
-            (r, Flags(met))
+            (r, status(csr))
         }
 
-        /// One conversion.
+        /// One operation, and the status bits of what it raised.
         #[cfg(target_arch = "aarch64")]
-        pub(crate) fn $name(mode: Mode, a: $from) -> ($to, Flags) {
-            let (r, met): ($to, u64);
+        pub(crate) fn $name(mode: Mode, $($operand: $from),*) -> ($to, u64) {
+            let r: $to;
+            let flags: u64;
             // SAFETY: see the module.
             unsafe {
                 asm!("mrs {old}, fpcr", "msr fpcr, {new}", "msr fpsr, xzr", $arm,
-                    "mrs {met}, fpsr", "msr fpcr, {old}",
-                    new = in(reg) control(mode), old = out(reg) _, met = out(reg) met,
-                    r = out(vreg) r, a = in($arm_class) a,
-                    options(nostack, preserves_flags));
+                    "mrs {flags}, fpsr", "msr fpcr, {old}",
+                    new = in(reg) control(mode), old = out(reg) _, flags = out(reg) flags,
+                    r = out(vreg) r, $($operand = in($arm_class) $operand,)*
+                    options(nostack));
             }
-            (r, Flags(met as u32))
+            (r, status(flags))
         }
-    };
+    )*};
 }
 
-convert!(f64_to_f32, f64, xmm_reg, vreg, f32, "cvtsd2ss", "fcvt {r:s}, {a:d}");
-convert!(i64_to_f64, i64, reg, reg, f64, "cvtsi2sd", "scvtf {r:d}, {a:x}");
-convert!(i64_to_f32, i64, reg, reg, f32, "cvtsi2ss", "scvtf {r:s}, {a:x}");
+operations! {
+    add64(a: f64, xmm_reg, vreg; b: f64, xmm_reg, vreg) -> f64
+        = "movaps {r}, {a}\naddsd {r}, {b}", "fadd {r:d}, {a:d}, {b:d}";
+    sub64(a: f64, xmm_reg, vreg; b: f64, xmm_reg, vreg) -> f64
+        = "movaps {r}, {a}\nsubsd {r}, {b}", "fsub {r:d}, {a:d}, {b:d}";
+    mul64(a: f64, xmm_reg, vreg; b: f64, xmm_reg, vreg) -> f64
+        = "movaps {r}, {a}\nmulsd {r}, {b}", "fmul {r:d}, {a:d}, {b:d}";
+    div64(a: f64, xmm_reg, vreg; b: f64, xmm_reg, vreg) -> f64
+        = "movaps {r}, {a}\ndivsd {r}, {b}", "fdiv {r:d}, {a:d}, {b:d}";
+    sqrt64(a: f64, xmm_reg, vreg) -> f64 = "sqrtsd {r}, {a}", "fsqrt {r:d}, {a:d}";
+    f64_to_f32(a: f64, xmm_reg, vreg) -> f32 = "cvtsd2ss {r}, {a}", "fcvt {r:s}, {a:d}";
+    i64_to_f64(a: i64, reg, reg) -> f64 = "cvtsi2sd {r}, {a}", "scvtf {r:d}, {a:x}";
+    i64_to_f32(a: i64, reg, reg) -> f32 = "cvtsi2ss {r}, {a}", "scvtf {r:s}, {a:x}";
+}
+
+/// The host's flags, cleared for translated code.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Cleared {
+    /// What the control register held, if it isn't what translated code wants.
+    #[cfg(target_arch = "x86_64")]
+    before: Option<u32>,
+}
+
+impl Cleared {
+    /// Clears the flags, and sets the rounding mode that translated code assumes.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn new() -> Cleared {
+        let (mut csr, usual) = (0u32, control(Mode::Nearest));
+        // SAFETY: see the module; these are the settings that Rust code has.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut csr, options(nostack));
+            if csr != usual {
+                asm!("ldmxcsr [{}]", in(reg) &raw const usual, options(nostack));
+            }
+        }
+        Cleared { before: (csr & !0x3f != usual).then_some(csr) }
+    }
+
+    /// The status bits of what was raised since.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn raised(self) -> u64 {
+        let mut csr = 0u32;
+        // SAFETY: see the module.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut csr, options(nostack));
+            if let Some(before) = self.before {
+                asm!("ldmxcsr [{}]", in(reg) &raw const before, options(nostack));
+            }
+        }
+        status(csr)
+    }
+
+    /// Clears the flags.
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn new() -> Cleared {
+        // SAFETY: see the module.
+        unsafe { asm!("msr fpsr, xzr", options(nomem, nostack)) };
+        Cleared {}
+    }
+
+    /// The status bits of what was raised since.
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn raised(self) -> u64 {
+        let flags: u64;
+        // SAFETY: see the module.
+        unsafe { asm!("mrs {}, fpsr", out(reg) flags, options(nomem, nostack)) };
+        status(flags)
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::fpcr::{DZE, INE, INV, OVF, UNF};
 
     /// By hand: 1/3 is 0x3fd5555555555555.55..., -1/3 likewise with the sign.
     #[test]
@@ -177,28 +191,27 @@ mod tests {
             (Mode::Nearest, 0x3fd5_5555_5555_5555, 0xbfd5_5555_5555_5555),
             (Mode::Up, 0x3fd5_5555_5555_5556, 0xbfd5_5555_5555_5555),
         ] {
-            assert_eq!(div64(mode, 1.0, 3.0).0.to_bits(), up, "{mode:?}");
-            assert_eq!(div64(mode, -1.0, 3.0).0.to_bits(), down, "{mode:?}");
+            let exact = |r: (f64, u64)| (r.0.to_bits(), r.1);
+            assert_eq!(exact(div64(mode, 1.0, 3.0)), (up, INE), "{mode:?}");
+            assert_eq!(exact(div64(mode, -1.0, 3.0)), (down, INE), "{mode:?}");
         }
         // 2^24 + 1 lies between two single-precision numbers.
-        assert_eq!(i64_to_f32(Mode::Up, 16_777_217).0, 16_777_218.0);
-        assert_eq!(i64_to_f32(Mode::Down, 16_777_217).0, 16_777_216.0);
-        assert_eq!(sqrt64(Mode::Nearest, 7.0, 4.0).0, 2.0);
+        assert_eq!(i64_to_f32(Mode::Up, 16_777_217), (16_777_218.0, INE));
+        assert_eq!(i64_to_f32(Mode::Down, 16_777_217), (16_777_216.0, INE));
+        assert_eq!(sqrt64(Mode::Nearest, 4.0), (2.0, 0));
     }
 
-    /// Overflow is met in each mode, though only some give infinity; underflow also where the result
-    /// is zero; an exact denormal is none.
     #[test]
-    fn flags() {
-        for (mode, r) in [(Mode::Nearest, f64::INFINITY), (Mode::Zero, f64::MAX)] {
-            let (x, flags) = mul64(mode, f64::MAX, 2.0);
-            assert_eq!((x, flags.overflow(), flags.underflow()), (r, true, false), "{mode:?}");
-        }
-        let (x, flags) = mul64(Mode::Nearest, f64::MIN_POSITIVE, f64::MIN_POSITIVE);
-        assert_eq!((x, flags.overflow(), flags.underflow()), (0.0, false, true));
-        assert!(!mul64(Mode::Nearest, f64::MIN_POSITIVE, 0.5).1.underflow());
-        assert!(f64_to_f32(Mode::Up, 1e-60).1.underflow());
-        assert!(f64_to_f32(Mode::Zero, 1e60).1.overflow());
-        assert!(!add32(Mode::Down, 1.0, f32::EPSILON / 4.0).1.overflow());
+    fn exceptions() {
+        let m = Mode::Nearest;
+        assert_eq!(div64(m, 1.0, 0.0), (f64::INFINITY, DZE));
+        assert_eq!(div64(m, 0.0, 0.0).1, INV);
+        assert_eq!(mul64(m, f64::MAX, 2.0).1, OVF | INE);
+        assert_eq!(mul64(m, 1e-200, 1e-200).1, UNF | INE);
+        // Exact, if tiny.
+        assert_eq!(mul64(m, f64::MIN_POSITIVE, 0.5).1, 0);
+        let cleared = Cleared::new();
+        assert_eq!(std::hint::black_box(1.0) / std::hint::black_box(4.0), 0.25);
+        assert_eq!(cleared.raised(), 0);
     }
 }

@@ -8,7 +8,8 @@ use axperf_isa::{Flow, Insn, Reg, Regs, exec, word};
 
 use crate::machine::bus::{Bus, Fault};
 use crate::machine::exit::Exit;
-use crate::machine::fp;
+use crate::machine::fp::{self, Done};
+use crate::machine::fpcr;
 
 /// How many instructions ran, and why no more did.
 #[derive(Debug)]
@@ -63,6 +64,11 @@ pub(crate) fn run_block<B: Bus>(
     Ran { retired: pc.wrapping_sub(start) / 4, exit: None }
 }
 
+/// A register in the exception register write mask.
+fn write_mask(r: u8) -> u64 {
+    if r == 31 { 0 } else { 1 << r }
+}
+
 /// The semantics, evaluated.
 struct Eval<'a, B> {
     regs: &'a mut Regs,
@@ -91,20 +97,24 @@ impl<B: Bus> Eval<'_, B> {
         }
     }
 
-    fn arith(&mut self, trap: ArithTrap, write_mask: u64) -> Exit {
+    fn arith(&mut self, summary: u64, write_mask: u64) -> Exit {
         self.after = true;
-        let swc = u64::from(self.insn.qualifiers().software);
-        Exit::Arith { pc: self.pc.wrapping_add(4), summary: trap.summary() | swc, write_mask }
+        Exit::Arith { pc: self.pc.wrapping_add(4), summary, write_mask }
     }
 
-    fn fp_result(&mut self, r: Result<u64, fp::Trap>) -> Result<u64, Exit> {
-        r.map_err(|trap| {
-            let rc = self.insn.rc;
-            if let Some(result) = trap.result {
-                self.regs.set_fp(rc, result);
-            }
-            self.arith(trap.kind, if rc == 31 { 0 } else { 1 << (32 + u64::from(rc)) })
-        })
+    /// Notes what a floating-point instruction raised; its result, or the trap after it is written.
+    #[inline]
+    fn fp_result(&mut self, done: Done) -> Result<u64, Exit> {
+        if done.status != 0 {
+            let fpcr = self.regs.get(Reg::Fpcr);
+            self.regs.set(Reg::Fpcr, fpcr::raised(fpcr, done.status));
+        }
+        if done.trap == 0 {
+            return Ok(done.value);
+        }
+        let rc = self.insn.rc;
+        self.regs.set_fp(rc, done.value);
+        Err(self.arith(done.trap, write_mask(rc) << 32))
     }
 }
 
@@ -310,7 +320,7 @@ impl<B: Bus> Sem for Eval<'_, B> {
         a: u64,
         b: u64,
     ) -> Result<u64, Exit> {
-        let r = fp::compare(relation, q, a, b);
+        let r = fp::compare(relation, q, self.regs.get(Reg::Fpcr), a, b);
         self.fp_result(r)
     }
     fn fp_convert(&mut self, conversion: FpConversion, q: Qualifiers, b: u64) -> Result<u64, Exit> {
@@ -321,7 +331,7 @@ impl<B: Bus> Sem for Eval<'_, B> {
         Ok(self.regs.get(Reg::Fpcr))
     }
     fn set_fpcr(&mut self, value: u64) -> Result<(), Exit> {
-        self.regs.set(Reg::Fpcr, value);
+        self.regs.set(Reg::Fpcr, fpcr::written(value));
         Ok(())
     }
 
@@ -398,8 +408,7 @@ impl<B: Bus> Sem for Eval<'_, B> {
             return Ok(());
         }
         self.regs.set_int(result.0, result.1);
-        let mask = if result.0 == 31 { 0 } else { 1 << result.0 };
-        Err(self.arith(trap, mask))
+        Err(self.arith(trap.summary(), write_mask(result.0)))
     }
     fn call_pal(&mut self, function: u32) -> Exit {
         self.after = true;

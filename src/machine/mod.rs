@@ -9,6 +9,7 @@ pub mod engine;
 pub mod exit;
 pub mod flat;
 mod fp;
+mod fpcr;
 pub mod host;
 mod hostfp;
 mod interp;
@@ -91,6 +92,7 @@ impl<B: Bus> Machine<B> {
                 poll: Poll::Free,
                 class: Class::Full,
                 precise: false,
+                trapless: false,
             },
             cpu: CpuBox::new(regs),
             bus,
@@ -162,7 +164,11 @@ impl<B: Bus> Machine<B> {
             if self.exact_exits || config.crosscheck { Class::Full } else { self.samplers.class() };
         let precise = self.engine.inner.precise.load(Ordering::Acquire)
             && self.mode.shape == axperf_jit::Shape::Identity;
-        let mode = Mode { poll, class, precise, ..self.mode };
+        let trapless = fpcr::trapless(self.reg(Reg::Fpcr));
+        self.set_mode(Mode { poll, class, precise, trapless, ..self.mode });
+    }
+
+    fn set_mode(&mut self, mode: Mode) {
         if mode != self.mode {
             self.mode = mode;
             self.tables.forget_targets();
@@ -297,6 +303,11 @@ impl<B: Bus> Machine<B> {
         let ran = interp::run_block(self.cpu.regs_mut(), &self.bus, &mut clock, insns);
         self.retired += ran.retired;
         self.interpreted += ran.retired;
+        // Translated code leaves MT_FPCR to the interpreter.
+        let trapless = fpcr::trapless(self.reg(Reg::Fpcr));
+        if trapless != self.mode.trapless {
+            self.set_mode(Mode { trapless, ..self.mode });
+        }
         (ran.retired, ran.exit)
     }
 
