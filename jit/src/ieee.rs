@@ -358,11 +358,11 @@ impl Tx<'_> {
                 self.raises(r);
                 Ok(self.check_single(q, r, |tx| tx.is_zero(b)))
             }
-            FpConversion::TtoQ => self.to_quad(q, b),
+            FpConversion::TtoQ => self.quadword(q, b),
         }
     }
 
-    fn to_quad(&mut self, q: Qualifiers, b: Value) -> Result<Value, ()> {
+    fn quadword(&mut self, q: Qualifiers, b: Value) -> Result<Value, ()> {
         let chopped = matches!(q.rounding, Rounding::Chopped | Rounding::MinusInfinity);
         if (!chopped || q.inexact && self.strict(q)) && !self.nearest(q) {
             return Err(());

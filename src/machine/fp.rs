@@ -106,7 +106,7 @@ impl Operands {
 
     /// One without /S refuses it.
     fn refused(&self, q: Qualifiers) -> bool {
-        !q.software && !(is_finite(self.a) && is_finite(self.b))
+        !(q.software || is_finite(self.a) && is_finite(self.b))
     }
 }
 
