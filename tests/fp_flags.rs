@@ -81,8 +81,8 @@ fn nothing_is_raised_that_is_not_reached() {
     ] {
         check(&turns(&format!("bge $1, over\n{operation}\nover:")), 0);
         check(&turns(&format!("bge $1, over\n{operation}\n{operation}\nover: stq $1, 0($16)")), 0);
-        let never = format!("blt $1, some\nback:\n subq $1, 0, $1");
-        let text = turns(&never);
+        let never = "blt $1, some\nback:\n subq $1, 0, $1";
+        let text = turns(never);
         check(&format!("{text}\nbr $31, end\nsome: {operation}\nbr $31, back\nend:"), 0);
         // And before an exit in its way.
         let text = turns(&format!("beq $1, end\n{operation}"));
