@@ -11,6 +11,9 @@ use crate::machine::config::{Config, EngineKind};
 use crate::machine::cpu::Cpu;
 
 /// The translator and its code, shared by all machines made from it. A clone is the same engine.
+///
+/// What is translated is known by its address: machines of one engine must have the same code at the
+/// same addresses, as the threads of a process do. Others each want an engine of their own.
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,

@@ -1,5 +1,6 @@
 //! A kick from another thread ends what would never end by itself.
 
+use std::sync::mpsc::RecvTimeoutError::Timeout;
 use std::time::Duration;
 
 use axperf::{EngineKind, Exit, FlatMemory, Reg, UNLIMITED};
@@ -64,6 +65,71 @@ fn a_kick_is_taken_once() {
         }
         if kind == EngineKind::Interp {
             assert_eq!(m.icount(), Some(50_000));
+        }
+    }
+}
+
+/// A sum over a table with calls, half a million instructions: by hand 1000 rounds of 0 + 1 + … + 63.
+const LONG: &str = "
+        li $1, 1000
+        bis $31, $31, $0
+    round:
+        lda $2, 63($31)
+        li $3, 0x8000
+    fill:
+        s8addq $2, $3, $4
+        stq $2, 0($4)
+        subq $2, 1, $2
+        bge $2, fill
+        lda $2, 63($31)
+    sum:
+        bsr $26, add
+        subq $2, 1, $2
+        bge $2, sum
+        subq $1, 1, $1
+        bne $1, round
+        call_pal 0x83
+    add:
+        s8addq $2, $3, $4
+        ldq $5, 0($4)
+        addq $0, $5, $0
+        ret $31, ($26)
+";
+
+/// A program that is interrupted all the time ends as one that isn't, registers that nobody sees
+/// kept or not.
+#[test]
+fn interruptions_change_nothing() {
+    for kind in KINDS {
+        for (exact, fuel) in [(true, UNLIMITED), (false, UNLIMITED), (false, u64::MAX - 1)] {
+            let memory = FlatMemory::new(0x10000);
+            load(&memory, LONG);
+            let mut m = machine(&engine(kind), memory);
+            m.set_async(true);
+            m.set_exact_exits(exact);
+            let kick = m.kick();
+            let (stop, stopped) = std::sync::mpsc::channel::<()>();
+            let kicker = std::thread::spawn(move || {
+                while stopped.recv_timeout(Duration::from_micros(60)).is_err_and(|e| e == Timeout) {
+                    kick.now();
+                }
+            });
+            let (interruptions, m) = within("a long program", move || {
+                let mut interruptions = 0;
+                loop {
+                    match m.run(fuel) {
+                        Exit::Interrupted => interruptions += 1,
+                        exit => {
+                            assert_eq!(exit, Exit::Pal { function: 0x83 });
+                            return (interruptions, m);
+                        }
+                    }
+                }
+            });
+            drop(stop);
+            kicker.join().unwrap();
+            assert_eq!(m.reg(Reg::R0), 1000 * 2016, "{kind:?} {exact} {fuel}");
+            assert!(interruptions > 0, "{kind:?} {exact} {fuel}");
         }
     }
 }

@@ -11,8 +11,10 @@ mod guest;
 mod hostile;
 mod kicks;
 mod oracle;
+mod pages;
 mod random;
 mod rng;
+mod samples;
 mod stops;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,7 +4,7 @@ use axperf::{Config, Engine, EngineKind, Exit, FlatMemory, Machine, UNLIMITED};
 
 use crate::buses::{Arena, Identity, LEN, Paged};
 use crate::generate::{Recipe, program};
-use crate::trace::{END, Limits, compare, prepare, trace};
+use crate::trace::{END, Exact, Limits, Stop, compare, prepare, trace};
 
 /// How often a random test is repeated: `many` times what it is in `cargo test`.
 pub fn cases(n: u64) -> std::ops::Range<u64> {
@@ -23,6 +23,8 @@ struct Way {
     statistics: bool,
     asynchronous: bool,
     fault_regs: bool,
+    crosscheck: bool,
+    exact: Exact,
 }
 
 const PLAIN: Way = Way {
@@ -31,12 +33,14 @@ const PLAIN: Way = Way {
     statistics: false,
     asynchronous: false,
     fault_regs: true,
+    crosscheck: false,
+    exact: Exact::Everywhere,
 };
 
 fn config(kind: EngineKind, way: Way) -> Config {
     let mut c = Config::new();
     c.engine(kind).hot(way.hot).region_blocks(way.region_blocks);
-    c.statistics(way.statistics).fault_regs(way.fault_regs);
+    c.statistics(way.statistics).fault_regs(way.fault_regs).crosscheck(way.crosscheck);
     c
 }
 
@@ -53,29 +57,43 @@ fn check<B: Arena>(
     let engine = |way: &Way| Engine::new(&config(EngineKind::Jit, *way)).unwrap();
     let engines: Vec<Engine> = ways.iter().map(engine).collect();
     let interp = Engine::new(&config(EngineKind::Interp, PLAIN)).unwrap();
-    let interpret = |step| {
+    let interpret = |limits| {
         let mut m = Machine::new(&interp, bus()).unwrap();
         prepare(&mut m, &words, seed);
-        (trace(&mut m, Limits { step, stops: 400 }), m.bus().origin())
+        (trace(&mut m, limits), m.bus().origin())
     };
+    let mut ends: Option<Vec<Stop>> = None;
     for &step in steps {
-        let limits = Limits { step, stops: 400 };
+        let mixed = step == MIXED;
+        let limits = Limits { step: if mixed { 97 } else { step }, mixed, stops: 400 };
         // A wild store to the stack may make a program that never ends.
-        if step == UNLIMITED && interpret(100_000).0.iter().any(|s| s.exit == Exit::Fuel) {
+        let all = Limits { step: 100_000, mixed: false, stops: 400 };
+        let endless = || interpret(all).0.iter().any(|s| s.exit == Exit::Fuel);
+        if (mixed || step == UNLIMITED) && endless() {
             continue;
         }
-        let (want, origin) = interpret(step);
+        let (want, origin) = interpret(limits);
+        // How the fuel is split changes nothing.
+        if want.last().is_some_and(|s| s.exit == END) {
+            let stops = want.iter().filter(|s| s.exit != Exit::Fuel).cloned().collect();
+            let ends = ends.get_or_insert_with(|| Vec::clone(&stops));
+            compare(ends, &stops, &words, origin, Exact::Everywhere, "another split");
+        }
         for (way, engine) in ways.iter().zip(&engines) {
             let mut m = Machine::new(engine, bus()).unwrap();
             m.set_async(way.asynchronous);
+            m.set_exact_exits(matches!(way.exact, Exact::Everywhere | Exact::NotAtFaults));
             prepare(&mut m, &words, seed);
             let got = trace(&mut m, limits);
             let name = format!("seed {seed}, step {step}, {way:?}");
-            compare(&want, &got, &words, origin, way.fault_regs, &name);
+            compare(&want, &got, &words, origin, way.exact, &name);
         }
     }
     engines.iter().all(|e| e.stats().translations > 0)
 }
+
+/// Runs with and without fuel take turns.
+const MIXED: u64 = 0;
 
 const RECIPE: Recipe = Recipe { size: 160, wild: 15, stops: 10, counter: false, for_qemu: false };
 
@@ -96,11 +114,11 @@ const UNCOUNTED: [Way; 2] = [PLAIN, Way { asynchronous: true, region_blocks: 2, 
 #[test]
 fn flat() {
     let mut translated = 0;
-    for seed in cases(10) {
+    for seed in cases(5) {
         let recipe = Recipe { counter: true, ..RECIPE };
         let bus = || FlatMemory::new(LEN as usize);
         translated += u64::from(check(seed, recipe, &steps(seed), &counted(seed), bus));
-        check(seed, RECIPE, &[UNLIMITED], &UNCOUNTED, bus);
+        check(seed, RECIPE, &[UNLIMITED, MIXED], &UNCOUNTED, bus);
     }
     assert!(translated > 0);
 }
@@ -108,12 +126,12 @@ fn flat() {
 #[test]
 fn paged() {
     let mut translated = 0;
-    for seed in cases(6) {
+    for seed in cases(3) {
         let recipe = Recipe { counter: true, ..RECIPE };
         for pages in [true, false] {
             let bus = || Paged::new(pages);
             translated += u64::from(check(seed, recipe, &steps(seed), &counted(seed), bus));
-            check(seed, RECIPE, &[UNLIMITED], &UNCOUNTED, bus);
+            check(seed, RECIPE, &[UNLIMITED, MIXED], &UNCOUNTED, bus);
         }
     }
     assert!(translated > 0);
@@ -122,15 +140,43 @@ fn paged() {
 /// Host memory: with registers exact at faults, and up to the first fault without.
 #[test]
 fn identity() {
-    for seed in cases(6) {
+    for seed in cases(3) {
         let origin = Identity::origin();
         let bus = || Identity::new(origin);
-        let loose = Way { fault_regs: false, ..PLAIN };
+        let loose = Way { fault_regs: false, exact: Exact::NotAtFaults, ..PLAIN };
         let [a, b] = counted(seed);
-        let ways = [a, b, loose, Way { fault_regs: false, ..b }];
+        let ways = [a, b, loose, Way { region_blocks: b.region_blocks, ..loose }];
         let recipe = Recipe { counter: true, ..RECIPE };
         check(seed, recipe, &steps(seed), &ways, bus);
-        check(seed, RECIPE, &[UNLIMITED], &[UNCOUNTED[0], UNCOUNTED[1], loose], bus);
+        check(seed, RECIPE, &[UNLIMITED, MIXED], &[UNCOUNTED[0], UNCOUNTED[1], loose], bus);
+    }
+}
+
+/// Registers that the program can't see any more needn't be exact where a run is cut short: it goes
+/// on as if they were.
+#[test]
+fn without_exact_exits() {
+    for seed in cases(4) {
+        let loose = Way { exact: Exact::NotAtPolls, ..PLAIN };
+        let ways = [loose, Way { region_blocks: 3, ..loose }];
+        let [short, _] = steps(seed);
+        let flat = || FlatMemory::new(LEN as usize);
+        check(seed, RECIPE, &[short, MIXED], &ways, flat);
+        let origin = Identity::origin();
+        let ways = ways.map(|w| Way { fault_regs: false, exact: Exact::AtPal, ..w });
+        let recipe = Recipe { wild: 2, ..RECIPE };
+        check(seed, recipe, &[short, MIXED], &ways, || Identity::new(origin));
+    }
+}
+
+/// The engine's own comparison finds nothing, and changes nothing.
+#[test]
+fn crosschecked() {
+    for seed in cases(2) {
+        let way = Way { crosscheck: true, ..PLAIN };
+        let recipe = Recipe { counter: true, ..RECIPE };
+        check(seed, recipe, &[149, 5000], &[way], || FlatMemory::new(LEN as usize));
+        check(seed, recipe, &[5000], &[way], || Paged::new(true));
     }
 }
 
@@ -142,7 +188,7 @@ fn programs_end() {
         let engine = Engine::new(&config(EngineKind::Interp, PLAIN)).unwrap();
         let mut m = Machine::new(&engine, FlatMemory::new(LEN as usize)).unwrap();
         prepare(&mut m, &program(seed, recipe), seed);
-        let stops = trace(&mut m, Limits { step: 1_000_000, stops: 20_000 });
+        let stops = trace(&mut m, Limits { step: 1_000_000, mixed: false, stops: 20_000 });
         assert_eq!(stops.last().unwrap().exit, END, "seed {seed}");
     }
 }

@@ -1,7 +1,7 @@
 //! What a machine went through: everything that a guest or an embedder can see, stop by stop.
 
 use axperf::isa::disasm;
-use axperf::{Exit, Machine, Reg, Regs};
+use axperf::{Exit, Machine, Reg, Regs, UNLIMITED};
 
 use crate::buses::{Arena, CODE, DATA, DATA_LEN, STACK, STACK_LEN};
 use crate::rng::Rng;
@@ -19,8 +19,10 @@ pub struct Stop {
 /// How far a trace goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Instructions between stops.
+    /// Fuel of each run.
     pub step: u64,
+    /// Every other run is without end, and now and then polls for kicks.
+    pub mixed: bool,
     /// Stops.
     pub stops: usize,
 }
@@ -58,7 +60,11 @@ pub fn prepare<B: Arena>(m: &mut Machine<B>, words: &[u32], seed: u64) {
 pub fn trace<B: Arena>(m: &mut Machine<B>, limits: Limits) -> Vec<Stop> {
     let mut stops = Vec::new();
     loop {
-        let exit = m.run(limits.step);
+        let free = limits.mixed && stops.len() % 2 == 1;
+        if limits.mixed {
+            m.set_async(stops.len() % 4 == 3);
+        }
+        let exit = m.run(if free { UNLIMITED } else { limits.step });
         stops.push(Stop {
             exit,
             regs: m.regs().clone(),
@@ -82,24 +88,53 @@ fn digest<B: Arena>(bus: &B) -> u64 {
         .fold(0, |h: u64, at| (h.rotate_left(5) ^ bus.quad(at)).wrapping_mul(0x517c_c1b7_2722_0a95))
 }
 
-/// Fails at the first stop that isn't the same in both. Where faults aren't `exact`, registers needn't
-/// be the same from the first on, and it ends there.
-pub fn compare(want: &[Stop], got: &[Stop], words: &[u32], origin: u64, exact: bool, name: &str) {
+/// Where a machine's registers are promised to be the interpreter's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exact {
+    /// At every stop.
+    Everywhere,
+    /// Everywhere but at memory faults.
+    NotAtFaults,
+    /// Everywhere but where fuel is used up: the program can't see what is missing.
+    NotAtPolls,
+    /// At PAL calls and what is no instruction.
+    AtPal,
+}
+
+impl Exact {
+    /// Whether the registers at a stop are exact; if not, whether the program may see it, so that
+    /// it goes on otherwise.
+    fn at(self, exit: &Exit) -> Result<(), bool> {
+        let poll = *exit == Exit::Fuel;
+        let fault = matches!(exit, Exit::Fault { .. });
+        let trap = matches!(exit, Exit::Arith { .. } | Exit::Unaligned { .. });
+        match self {
+            Exact::NotAtFaults if fault => Err(true),
+            Exact::NotAtPolls if poll => Err(false),
+            Exact::AtPal if poll => Err(false),
+            Exact::AtPal if fault || trap => Err(true),
+            Exact::Everywhere | Exact::NotAtFaults | Exact::NotAtPolls | Exact::AtPal => Ok(()),
+        }
+    }
+}
+
+/// Fails at the first stop that isn't the same in both.
+pub fn compare(want: &[Stop], got: &[Stop], words: &[u32], origin: u64, exact: Exact, name: &str) {
     for (i, (w, g)) in want.iter().zip(got).enumerate() {
-        let fault = !exact && matches!(w.exit, Exit::Fault { .. });
-        let differs = differences(w, g, fault);
+        let at = exact.at(&w.exit);
+        let differs = differences(w, g, at.is_ok());
         if !differs.is_empty() {
             let pc = want.get(i.wrapping_sub(1)).map_or(origin + CODE, |s| s.regs.pc());
             panic!("{name}: stop {i}: {differs:#?}\nfrom here:\n{}", listing(words, origin, pc));
         }
-        if fault {
+        if at == Err(true) {
             return;
         }
     }
     assert_eq!(want.len(), got.len(), "{name}");
 }
 
-fn differences(want: &Stop, got: &Stop, only_pc: bool) -> Vec<String> {
+fn differences(want: &Stop, got: &Stop, registers: bool) -> Vec<String> {
     let mut differs = Vec::new();
     if want.exit != got.exit {
         differs.push(format!("exit {:x?}, interpreted {:x?}", got.exit, want.exit));
@@ -112,13 +147,13 @@ fn differences(want: &Stop, got: &Stop, only_pc: bool) -> Vec<String> {
     }
     if want.regs != got.regs {
         let before = differs.len();
-        for &r in Reg::ALL.iter().filter(|r| !only_pc || **r == Reg::Pc) {
+        for &r in Reg::ALL.iter().filter(|r| registers || **r == Reg::Pc) {
             let (x, y) = (got.regs.get(r), want.regs.get(r));
             if x != y {
                 differs.push(format!("{} {x:#x}, interpreted {y:#x}", r.name()));
             }
         }
-        if !only_pc && before == differs.len() {
+        if registers && before == differs.len() {
             differs.push("words that aren't registers".into());
         }
     }
