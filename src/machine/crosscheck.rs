@@ -80,9 +80,12 @@ impl<B: Bus> Bus for Logged<'_, B> {
         self.bus.load(addr, width)
     }
     fn store(&self, addr: u64, width: Width, value: u64) -> Result<(), Fault> {
-        let old = self.bus.load(addr, width)?;
+        let old = self.bus.load(addr, width);
         self.bus.store(addr, width, value)?;
-        self.log.borrow_mut().push((addr, width, old, value & mask(width)));
+        // What can't be read can't be compared, and is stored again.
+        if let Ok(old) = old {
+            self.log.borrow_mut().push((addr, width, old, value & mask(width)));
+        }
         Ok(())
     }
     fn compare_exchange(&self, addr: u64, width: Width, old: u64, new: u64) -> Result<bool, Fault> {

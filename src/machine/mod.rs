@@ -475,9 +475,9 @@ impl<B: Bus> Machine<B> {
         self.samplers.clock.now(self.retired)
     }
 
-    /// Whether registers that the program can't see any more are exact where
-    /// [`Exit::Interrupted`] and faults of host-protected memory come back. Default: true; without,
-    /// translated code is faster, and such a register has an older value there.
+    /// Whether registers that the program, going on, can't see any more are exact wherever a run
+    /// comes back. Default: true. Without, translated code is faster, and such a register may have
+    /// an older value; all are exact at PAL calls, and at what is no instruction, even then.
     pub fn set_exact_exits(&mut self, on: bool) {
         self.exact_exits = on;
     }

@@ -478,8 +478,13 @@ impl Generator {
         set(self, 2);
     }
 
-    /// Barriers, hints, RC and RS, address arithmetic.
+    /// Barriers, hints, RC and RS, address arithmetic, and PAL calls that go on.
     fn other(&mut self) {
+        // They end a reservation, which on qemu they don't.
+        if !self.recipe.for_qemu && self.rng.chance(250) {
+            let imm = self.rng.pick(&[0x9e, 0x9e, 0x9f, 0x86]);
+            return self.put(Op::call_pal, Fields { imm, ..Fields::default() });
+        }
         let counter = self.recipe.counter;
         let desc = self.row(|d| {
             matches!(d.shape, Shape::Effect | Shape::ReadMisc | Shape::Lda)

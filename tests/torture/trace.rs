@@ -95,8 +95,6 @@ pub enum Exact {
     Everywhere,
     /// Everywhere but at memory faults.
     NotAtFaults,
-    /// Everywhere but where fuel is used up: the program can't see what is missing.
-    NotAtPolls,
     /// At PAL calls and what is no instruction.
     AtPal,
 }
@@ -110,10 +108,9 @@ impl Exact {
         let trap = matches!(exit, Exit::Arith { .. } | Exit::Unaligned { .. });
         match self {
             Exact::NotAtFaults if fault => Err(true),
-            Exact::NotAtPolls if poll => Err(false),
             Exact::AtPal if poll => Err(false),
             Exact::AtPal if fault || trap => Err(true),
-            Exact::Everywhere | Exact::NotAtFaults | Exact::NotAtPolls | Exact::AtPal => Ok(()),
+            Exact::Everywhere | Exact::NotAtFaults | Exact::AtPal => Ok(()),
         }
     }
 }
