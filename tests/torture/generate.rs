@@ -447,29 +447,36 @@ impl Generator {
         }
     }
 
-    /// Another rounding mode for a few instructions.
+    /// The same few instructions in several rounding modes, the status cleared in between or not.
     fn rounding(&mut self) {
+        let clear = self.rng.chance(500);
         let set = |g: &mut Generator, mode: i32| {
             let last = Fields { ra: LAST_FLOAT, ..Fields::default() };
             g.put(Op::mf_fpcr, last);
             g.put(Op::ftoit, Fields { rc: 20, ..last });
             let small = |ra, imm| Fields { ra, rb: 31, imm, ..Fields::default() };
-            let shift = |r| Fields { ra: r, literal: true, imm: 58, rc: r, ..Fields::default() };
-            g.put(Op::lda, small(21, 3));
-            g.put(Op::sll, shift(21));
+            let shift = |r, imm| Fields { ra: r, literal: true, imm, rc: r, ..Fields::default() };
+            let (mask, at) = if clear { (0xff, 52) } else { (3, 58) };
+            g.put(Op::lda, small(21, mask));
+            g.put(Op::sll, shift(21, at));
             g.put(Op::bic, Fields { ra: 20, rb: 21, rc: 20, ..Fields::default() });
             g.put(Op::lda, small(21, mode));
-            g.put(Op::sll, shift(21));
+            g.put(Op::sll, shift(21, 58));
             g.put(Op::bis, Fields { ra: 20, rb: 21, rc: 20, ..Fields::default() });
             g.put(Op::itoft, Fields { ra: 20, rc: LAST_FLOAT, ..Fields::default() });
             g.put(Op::mt_fpcr, last);
             g.put(Op::bis, Fields { rc: 20, ..Fields::default() });
             g.put(Op::cpys, Fields { rc: LAST_FLOAT, ..Fields::default() });
         };
-        let mode = self.rng.below(4) as i32;
-        set(self, mode);
-        for _ in 0..3 {
+        let start = self.at();
+        for _ in 0..2 {
             self.float();
+        }
+        let same = self.words[start..].to_vec();
+        for _ in 0..=self.rng.below(2) {
+            let mode = self.rng.below(4) as i32;
+            set(self, mode);
+            self.words.extend(&same);
         }
         if !self.recipe.for_qemu {
             let ra = self.float_target();

@@ -114,7 +114,7 @@ const UNCOUNTED: [Way; 2] = [PLAIN, Way { asynchronous: true, region_blocks: 2, 
 #[test]
 fn flat() {
     let mut translated = 0;
-    for seed in cases(5) {
+    for seed in cases(4) {
         let recipe = Recipe { counter: true, ..RECIPE };
         let bus = || FlatMemory::new(LEN as usize);
         translated += u64::from(check(seed, recipe, &steps(seed), &counted(seed), bus));
@@ -126,7 +126,7 @@ fn flat() {
 #[test]
 fn paged() {
     let mut translated = 0;
-    for seed in cases(3) {
+    for seed in cases(2) {
         let recipe = Recipe { counter: true, ..RECIPE };
         for pages in [true, false] {
             let bus = || Paged::new(pages);
@@ -140,7 +140,7 @@ fn paged() {
 /// Host memory: with registers exact at faults, and up to the first fault without.
 #[test]
 fn identity() {
-    for seed in cases(3) {
+    for seed in cases(2) {
         let origin = Identity::origin();
         let bus = || Identity::new(origin);
         let loose = Way { fault_regs: false, exact: Exact::NotAtFaults, ..PLAIN };

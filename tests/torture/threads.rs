@@ -1,12 +1,17 @@
 //! Several machines on one memory, each in a thread of its own.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axperf::isa::Width;
 use axperf::{Bus, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED};
 
+use crate::buses::{CODE, LEN};
+use crate::generate::{Recipe, program};
 use crate::guest::{KINDS, engine, load, machine, within};
+use crate::random::cases;
+use crate::trace::{Exact, Limits, compare, prepare, trace};
 
 const CELL: u64 = 0x8000;
 const END: Exit = Exit::Pal { function: 0x83 };
@@ -162,5 +167,42 @@ fn store_conditional_fails_without_a_reservation() {
                 assert_eq!(m.reg(Reg::R3), u64::from(stored), "{text} {kind:?} {fuel}");
             }
         }
+    }
+}
+
+/// Machines that translate the same random program at the same time, for one engine, each on data of
+/// its own, while their code is declared gone again and again: each ends as the interpreter does.
+#[test]
+fn one_engine_translates_for_many() {
+    const MACHINES: u64 = 3;
+    let recipe = Recipe { size: 160, wild: 0, stops: 0, counter: false, for_qemu: false };
+    for seed in cases(4) {
+        let words = program(seed, recipe);
+        let run = |e: &Engine, data| {
+            let mut m = Machine::new(e, FlatMemory::new(LEN as usize)).unwrap();
+            prepare(&mut m, &words, data);
+            trace(&mut m, Limits { step: UNLIMITED, mixed: false, stops: 400 })
+        };
+        let interp = engine(EngineKind::Interp);
+        let jit = engine(EngineKind::Jit);
+        let done = AtomicBool::new(false);
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    jit.invalidate(CODE..CODE + 400);
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            });
+            let (run, jit) = (&run, &jit);
+            let machines: Vec<_> =
+                (0..MACHINES).map(|data| s.spawn(move || run(jit, data))).collect();
+            let machines: Vec<_> = machines.into_iter().map(|m| m.join()).collect();
+            done.store(true, Ordering::Relaxed);
+            for (data, got) in machines.into_iter().enumerate() {
+                let want = run(&interp, data as u64);
+                let name = format!("seed {seed}, machine {data}");
+                compare(&want, &got.unwrap(), &words, 0, Exact::Everywhere, &name);
+            }
+        });
     }
 }
