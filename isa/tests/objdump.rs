@@ -1,12 +1,18 @@
 //! The disassembler against GNU objdump: over the C library of Debian's Alpha cross compiler, and
 //! over the encoding space.
 
+#[path = "../../tests/support/mod.rs"]
+mod support;
 mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use axperf_isa::{Op, decode, disasm};
+use support::{have, have_file};
+
+/// The C library of Debian's cross compiler.
+const LIBC: &str = "/usr/alpha-linux-gnu/lib/libc.so.6.1";
 
 /// What we write otherwise, and why.
 fn difference(word: u32) -> Option<&'static str> {
@@ -16,16 +22,6 @@ fn difference(word: u32) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// Whether a tool is there; in CI it has to be.
-fn have(tool: &str) -> bool {
-    let there = Command::new(tool).arg("--version").output().is_ok();
-    if !there {
-        assert!(std::env::var_os("CI").is_none(), "{tool} is missing");
-        eprintln!("skipped: {tool} is missing");
-    }
-    there
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -73,13 +69,8 @@ fn compare(file: &Path, base: u64) {
 
 #[test]
 fn c_library() {
-    let libc = Path::new("/usr/alpha-linux-gnu/lib/libc.so.6.1");
-    if !have("alpha-linux-gnu-objdump") || !have("alpha-linux-gnu-objcopy") {
-        return;
-    }
-    if !libc.exists() {
-        assert!(std::env::var_os("CI").is_none(), "{} is missing", libc.display());
-        eprintln!("skipped: {} is missing", libc.display());
+    let libc = Path::new(LIBC);
+    if !have("alpha-linux-gnu-objdump") || !have("alpha-linux-gnu-objcopy") || !have_file(LIBC) {
         return;
     }
     let text = temporary("libc");
