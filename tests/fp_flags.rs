@@ -214,6 +214,36 @@ fn writes_take_effect() {
     }
 }
 
+/// What was computed before the status was cleared raises it again.
+#[test]
+fn the_same_again_raises_again() {
+    for operation in [
+        "divt/su $f1, $f2, $f6",
+        "divt/suc $f1, $f2, $f6",
+        "divs/su $f1, $f2, $f6",
+        "divt $f1, $f2, $f6",
+        "addt/su $f1, $f4, $f6",
+        "addt/suc $f1, $f4, $f6",
+        "cvtqt/sui $f10, $f6",
+        "cvttq/svc $f4, $f6",
+        "cvttq/sv $f4, $f6",
+        "cvtts/su $f2, $f6\n sqrts/su $f6, $f6",
+    ] {
+        let once = format!("{operation}\n mf_fpcr $f20\n ftoit $f20, $3\n and $2, $3, $2");
+        let clear = "mt_fpcr $f21";
+        let text = turns(&format!("{clear}\n{once}\n{clear}\n{once}\n{clear}\n mf_fpcr $f22"));
+        for kind in [EngineKind::Interp, EngineKind::Jit] {
+            let mut m = machine(kind, usize::MAX, &format!("{text}\n call_pal 0x83"));
+            m.set_reg(Reg::R2, u64::MAX);
+            m.set_reg(Reg::F21, START);
+            assert_eq!(m.run(UNLIMITED), Exit::Pal { function: 0x83 }, "{kind:?} {text}");
+            assert_eq!(m.reg(Reg::R2), START | INE | SUM, "{kind:?} {operation}");
+            assert_eq!(m.reg(Reg::F22), START, "{kind:?} {operation}");
+            assert_eq!(m.reg(Reg::Fpcr), START, "{kind:?} {operation}");
+        }
+    }
+}
+
 /// A program turns traps on while it runs: the next exception comes back.
 #[test]
 fn traps_can_be_enabled_at_run_time() {

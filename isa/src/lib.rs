@@ -14,6 +14,7 @@ pub mod disasm;
 pub mod encode;
 pub mod exec;
 pub mod format;
+pub mod fpcr;
 pub mod insn;
 pub mod program;
 pub mod regs;

@@ -1,6 +1,6 @@
 //! The guest's registers in memory, in the order of Linux/alpha's `struct pt_regs`.
 
-use crate::Reg;
+use crate::{Reg, fpcr};
 
 /// The state of one Alpha CPU: 128 words of 64 bits.
 ///
@@ -68,14 +68,14 @@ pub mod word {
     pub const IMPLVER: usize = 88;
     /// A value on its way through memory, for a moment.
     pub const PASSAGE: usize = 89;
+    /// The host's floating-point flags, as translated code reads and writes them.
+    pub const HOST_FLAGS: usize = 90;
+    /// The divisor where translated code divides with the help of a stub.
+    pub const DIVISOR: usize = 91;
 }
 
 /// No LL/SC reservation is held: no access has an address with all bits set.
 pub const NO_RESERVATION: u64 = u64::MAX;
-
-/// The FPCR that this CPU starts with, as a program does on Linux: dynamic rounding to nearest, every
-/// IEEE trap disabled.
-pub const FPCR_START: u64 = 0x680e_8000_0000_0000;
 
 const READ_INT: [u8; 32] = indices(0, word::ZERO as u8);
 const WRITE_INT: [u8; 32] = indices(0, word::SINK as u8);
@@ -97,7 +97,7 @@ impl Default for Regs {
         let mut words = [0; WORDS];
         words[word::PS] = 8;
         words[word::LOCK_ADDR] = NO_RESERVATION;
-        words[Reg::Fpcr.offset() / 8] = FPCR_START;
+        words[Reg::Fpcr.offset() / 8] = fpcr::START;
         Regs { words }
     }
 }

@@ -5,6 +5,9 @@
 //! variants the budget) as arguments. [`enter`] is the only way in, a return the only way out; a
 //! host memory fault leaves through [`fault_landing`], which the signal handler goes on at.
 //!
+//! More stubs do for translated code what Cranelift has no instructions for: they read and write the
+//! host's floating-point flags, and divide without touching them. They change no register.
+//!
 //! # Safety
 //! `enter` jumps to an address: its caller vouches that it is code of a live
 //! [`Cache`](crate::Cache). The assembly saves what the System V convention says a callee saves,
@@ -61,11 +64,16 @@ impl Left {
 
 const HOST_SP: usize = word::HOST_SP * 8;
 const EXIT: usize = word::EXIT * 8;
+const HOST_FLAGS: usize = word::HOST_FLAGS * 8;
+#[cfg(target_arch = "x86_64")]
+const PASSAGE: usize = word::PASSAGE * 8;
+#[cfg(target_arch = "x86_64")]
+const DIVISOR: usize = word::DIVISOR * 8;
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
-    ".globl axperf_enter, axperf_fault_landing",
-    ".hidden axperf_enter, axperf_fault_landing",
+    ".globl axperf_enter, axperf_fault_landing, axperf_read_flags, axperf_write_flags, axperf_divide_chopped",
+    ".hidden axperf_enter, axperf_fault_landing, axperf_read_flags, axperf_write_flags, axperf_divide_chopped",
     ".balign 16",
     // (state, trampoline, code, budget) -> budget
     "axperf_enter:",
@@ -97,6 +105,28 @@ std::arch::global_asm!(
     "mov rsp, [r15 + {host_sp_biased}]",
     "xor eax, eax",
     "jmp 2b",
+    ".balign 16",
+    "axperf_read_flags:",
+    "stmxcsr [r15 + {host_flags}]",
+    "ret",
+    ".balign 16",
+    "axperf_write_flags:",
+    "ldmxcsr [r15 + {host_flags}]",
+    "ret",
+    ".balign 16",
+    // The x87's flags are others. Its results have 53 bits, rounded toward zero, meanwhile.
+    "axperf_divide_chopped:",
+    "fldcw [rip + 3f]",
+    "fld qword ptr [r15 + {passage}]",
+    "fdiv qword ptr [r15 + {divisor}]",
+    "fstp qword ptr [r15 + {passage}]",
+    "fldcw [rip + 4f]",
+    "ret",
+    "3: .short 0x0e7f",
+    "4: .short 0x037f",
+    passage = const PASSAGE - BIAS,
+    divisor = const DIVISOR - BIAS,
+    host_flags = const HOST_FLAGS - BIAS,
     host_sp = const HOST_SP,
     bias = const BIAS,
     exit = const EXIT - BIAS,
@@ -106,8 +136,8 @@ std::arch::global_asm!(
 
 #[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
-    ".globl axperf_enter, axperf_fault_landing",
-    ".hidden axperf_enter, axperf_fault_landing",
+    ".globl axperf_enter, axperf_fault_landing, axperf_read_flags, axperf_write_flags, axperf_divide_chopped",
+    ".hidden axperf_enter, axperf_fault_landing, axperf_read_flags, axperf_write_flags, axperf_divide_chopped",
     ".balign 16",
     "axperf_enter:",
     "stp x29, x30, [sp, #-160]!",
@@ -147,6 +177,21 @@ std::arch::global_asm!(
     "mov sp, x9",
     "mov x0, #0",
     "b 2b",
+    "axperf_read_flags:",
+    "str x9, [sp, #-16]!",
+    "mrs x9, fpsr",
+    "str x9, [x21, #{host_flags}]",
+    "ldr x9, [sp], #16",
+    "ret",
+    "axperf_write_flags:",
+    "str x9, [sp, #-16]!",
+    "ldr x9, [x21, #{host_flags}]",
+    "msr fpsr, x9",
+    "ldr x9, [sp], #16",
+    "ret",
+    "axperf_divide_chopped:",
+    "ret",
+    host_flags = const HOST_FLAGS - BIAS,
     host_sp = const HOST_SP,
     bias = const BIAS,
     exit = const EXIT - BIAS,
@@ -156,6 +201,9 @@ std::arch::global_asm!(
 
 unsafe extern "C" {
     static axperf_fault_landing: u8;
+    static axperf_read_flags: u8;
+    static axperf_write_flags: u8;
+    static axperf_divide_chopped: u8;
     fn axperf_enter(state: *mut u64, trampoline: usize, code: usize, budget: u64) -> u64;
 }
 
@@ -169,6 +217,23 @@ pub fn state_of_pinned(pinned: usize) -> usize {
 #[must_use]
 pub fn fault_landing() -> usize {
     &raw const axperf_fault_landing as usize
+}
+
+/// The stub that stores the host's floating-point flags in the state's word [`word::HOST_FLAGS`].
+pub(crate) fn read_flags() -> usize {
+    &raw const axperf_read_flags as usize
+}
+
+/// The stub that takes them from there.
+pub(crate) fn write_flags() -> usize {
+    &raw const axperf_write_flags as usize
+}
+
+/// The stub that divides the double-precision number in the word [`word::PASSAGE`] by the one in
+/// [`word::DIVISOR`] and leaves the quotient in the former, rounded toward zero. On hosts with an
+/// x87 only.
+pub(crate) fn divide_chopped() -> usize {
+    &raw const axperf_divide_chopped as usize
 }
 
 /// Runs translated code until it comes back; what is left of the budget.

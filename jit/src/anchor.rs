@@ -1,9 +1,11 @@
 //! Keeps floating-point operations where they are.
 //!
-//! Cranelift takes arithmetic for pure: what doesn't change in a loop moves out of it, and what has
-//! constants alone is computed at once. But these operations raise flags, so none may run that the
-//! program doesn't reach, and each that it reaches must run. Where an operation would move, an
-//! operand of it goes through memory, which nothing moves across.
+//! Cranelift takes arithmetic for pure: what doesn't change in a loop moves out of it, what has
+//! constants alone is computed at once, and what was computed before isn't again. But these operations
+//! raise flags, so none may run that the program doesn't reach, and each that it reaches must run.
+//! Where an operation would move, an operand of it goes through memory, which nothing moves across.
+
+use std::collections::HashSet;
 
 use axperf_isa::word;
 use cranelift_codegen::Context;
@@ -27,8 +29,9 @@ struct Home {
     constant: bool,
 }
 
-/// Keeps these operations in their blocks, and keeps them.
-pub(crate) fn anchor(context: &mut Context, isa: &dyn TargetIsa, raising: &[Value]) {
+/// Keeps these operations in their blocks, and keeps them. If flags are `cleared` somewhere, what was
+/// computed before must be computed again to raise its own.
+pub(crate) fn anchor(context: &mut Context, isa: &dyn TargetIsa, raising: &[Value], cleared: bool) {
     if raising.is_empty() {
         return;
     }
@@ -51,6 +54,8 @@ pub(crate) fn anchor(context: &mut Context, isa: &dyn TargetIsa, raising: &[Valu
     }
     let mut homes: SecondaryMap<Value, Home> = SecondaryMap::new();
     let mut moving = Vec::new();
+    // Of each kind the first is no repetition.
+    let mut seen = HashSet::new();
     // In reverse postorder a value is computed before it is used, but for parameters.
     for &block in context.domtree.cfg_postorder().iter().rev() {
         let here = loops.innermost_loop(block);
@@ -59,9 +64,12 @@ pub(crate) fn anchor(context: &mut Context, isa: &dyn TargetIsa, raising: &[Valu
         }
         for inst in func.layout.block_insts(block) {
             let mut home = home(func, &loops, &homes, block, inst);
-            if kept.contains(inst) && (home.inner != here || home.constant) {
-                moving.push(inst);
-                home = Home { inner: here, constant: false };
+            if kept.contains(inst) {
+                let repeated = !seen.insert(func.dfg.insts[inst].opcode()) && cleared;
+                if home.inner != here || home.constant || repeated {
+                    moving.push(inst);
+                    home = Home { inner: here, constant: false };
+                }
             }
             for &r in func.dfg.inst_results(inst) {
                 homes[r] = home;

@@ -341,7 +341,7 @@ impl Cache {
             let mut slots = |pc| self.slot_in(inner, pc, mode).map(|s| self.slot_address(s));
             translate::build(&mut context.func, &mut builder, host, &region, mode, &mut slots)
         };
-        anchor::anchor(&mut context, &*isa, &built.raising);
+        anchor::anchor(&mut context, &*isa, &built.raising, built.clears_flags);
         let code = add(&mut inner.arena, &mut context, &isa);
         inner.context = context;
         inner.builder = builder;

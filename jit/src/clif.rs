@@ -332,12 +332,11 @@ impl Sem for Tx<'_> {
         self.ieee_convert(conversion, q, b)
     }
     fn fpcr(&mut self) -> Result<Value, ()> {
-        self.bail();
-        Err(())
+        Ok(self.read_fpcr())
     }
-    fn set_fpcr(&mut self, _value: Value) -> Result<(), ()> {
-        self.bail();
-        Err(())
+    fn set_fpcr(&mut self, value: Value) -> Result<(), ()> {
+        self.write_fpcr(value);
+        Ok(())
     }
 
     fn load(&mut self, addr: Value, width: Width) -> Result<Value, ()> {

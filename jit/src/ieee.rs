@@ -10,13 +10,19 @@
 //! is left to the interpreter, which raises the same once more and the rest.
 
 use axperf_isa::sem::{FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding};
-use axperf_isa::{Flags, Op, Reg, Sem, Shape, word};
+use axperf_isa::{Flags, Op, Reg, Sem, Shape, fpcr, word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
-use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, ValueDef};
+use cranelift_codegen::ir::{
+    InstBuilder, InstructionData, MemFlagsData, Opcode, Signature, Value, ValueDef,
+};
+use cranelift_codegen::isa::CallConv;
 
+use crate::abi;
 use crate::translate::{Tx, fp_offset};
 
+/// MXCSR with all exceptions masked, rounding to nearest, no flag set.
+const MASKED: u64 = 0x1f80;
 /// Integers up to this are exact in double precision, whatever the rounding mode.
 const EXACT_T: i64 = 1 << 53;
 /// In single precision.
@@ -43,6 +49,9 @@ impl Tx<'_> {
         }
         let bit = 1 << rc;
         for insn in self.rest_of_block() {
+            if matches!(insn.op, Op::mf_fpcr | Op::mt_fpcr) {
+                break;
+            }
             if insn.fp_reads() & bit != 0 {
                 // Where translated code leaves before it, the register is stored.
                 let desc = insn.desc();
@@ -369,6 +378,9 @@ impl Tx<'_> {
         }
         // No flag of the host tells of a denormal here.
         self.bail_if_denormal(b);
+        if q.rounding == Rounding::Chopped && self.writes_fpcr {
+            return Ok(self.truncate(b));
+        }
         let rounded = match q.rounding {
             Rounding::Nearest | Rounding::Dynamic => self.b.ins().nearest(b),
             Rounding::Chopped => self.b.ins().trunc(b),
@@ -413,6 +425,9 @@ impl Tx<'_> {
         // To nearest may overflow where toward zero doesn't, so nothing comes near to that.
         self.bail_unless_middling(a, true);
         self.bail_unless_middling(b, op != FpOp::Div);
+        if op == FpOp::Div && self.sse {
+            return self.divide_chopped(a, b);
+        }
         let r = self.operate(op, a, b);
         // What is missing from r, and a value with the sign of the exact result.
         let (missing, sign) = match op {
@@ -445,5 +460,138 @@ impl Tx<'_> {
         let r = self.from_bits(bits);
         self.keep(r);
         r
+    }
+
+    /// A quotient of middling numbers, rounded toward zero.
+    ///
+    /// Alpha has no division of integers: programs call a function that divides in floating point
+    /// and restores the FPCR. To raise a flag of the host's and to clear it each time would take
+    /// longer than all the rest of it, so none is raised.
+    fn divide_chopped(&mut self, a: Value, b: Value) -> Value {
+        self.state_store(a, word::PASSAGE * 8);
+        self.state_store(b, word::DIVISOR * 8);
+        self.call_stub(abi::divide_chopped());
+        let r = self.state_load(F64, word::PASSAGE * 8);
+        // Exact, and so without a flag.
+        let minus = self.b.ins().fneg(r);
+        let missing = self.b.ins().fma(minus, b, a);
+        let missing = self.bits(missing);
+        let missing = self.b.ins().ishl_imm_u(missing, 1);
+        self.inexact_unless_zero(missing);
+        r
+    }
+
+    /// CVTTQ/C of what isn't denormal, without a flag of the host's; leaves if it doesn't fit.
+    fn truncate(&mut self, b: Value) -> Value {
+        let bits = self.bits(b);
+        let exponent = self.b.ins().ushr_imm_u(bits, 52);
+        let exponent = self.b.ins().band_imm_u(exponent, 0x7ff);
+        let large = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, exponent, 1023 + 62);
+        self.bail_if(large);
+        // The fraction from the top on; of which `exponent - 1022` bits are before the point.
+        let fraction = self.b.ins().ishl_imm_u(bits, 11);
+        let fraction = self.b.ins().bor_imm_s(fraction, i64::MIN);
+        let whole = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, exponent, 1023);
+        let most = self.imm(1023 + 62);
+        let down = self.b.ins().isub(most, exponent);
+        let half = self.b.ins().ushr_imm_u(fraction, 1);
+        let magnitude = self.b.ins().ushr(half, down);
+        let zero = self.imm(0);
+        let magnitude = self.b.ins().select(whole, magnitude, zero);
+        let up = self.b.ins().iadd_imm_s(exponent, -1022);
+        let lost = self.b.ins().ishl(fraction, up);
+        let all = self.b.ins().ishl_imm_u(bits, 1);
+        let lost = self.b.ins().select(whole, lost, all);
+        self.inexact_unless_zero(lost);
+        let sign = self.b.ins().sshr_imm_u(bits, 63);
+        let flipped = self.b.ins().bxor(magnitude, sign);
+        let n = self.b.ins().isub(flipped, sign);
+        self.from_bits(n)
+    }
+
+    /// Sets INE in the FPCR itself.
+    fn inexact_unless_zero(&mut self, v: Value) {
+        let exact = self.b.ins().icmp_imm_s(IntCC::Equal, v, 0);
+        let (nothing, inexact) = (self.imm(0), self.imm(fpcr::INE | fpcr::SUM));
+        let status = self.b.ins().select(exact, nothing, inexact);
+        let fpcr = self.state_load(I64, Reg::Fpcr.offset());
+        let fpcr = self.b.ins().bor(fpcr, status);
+        self.state_store(fpcr, Reg::Fpcr.offset());
+    }
+
+    /// Calls a stub that changes no register.
+    fn call_stub(&mut self, address: usize) {
+        let sig = self.b.import_signature(Signature::new(CallConv::PreserveAll));
+        let stub = self.imm(address as u64);
+        self.b.ins().call_indirect(sig, stub, &[]);
+    }
+
+    /// The FPCR, with what the host's flags add to it.
+    pub(crate) fn read_fpcr(&mut self) -> Value {
+        self.call_stub(abi::read_flags());
+        let flags = self.state_load(I32, word::HOST_FLAGS * 8);
+        let flags = self.b.ins().uextend(I64, flags);
+        let all = self.flag_bits().iter().fold(0, |all, (mask, from, _)| all | mask << from);
+        let some = self.b.ins().band_imm_u(flags, all);
+        self.only_if(some, |tx| {
+            let mut fpcr = tx.state_load(I64, Reg::Fpcr.offset());
+            for &(mask, from, to) in tx.flag_bits() {
+                let bits = tx.b.ins().band_imm_u(flags, mask << from);
+                let bits = tx.b.ins().ishl_imm_u(bits, to - from);
+                fpcr = tx.b.ins().bor(fpcr, bits);
+            }
+            let sum = tx.imm(fpcr::SUM);
+            let fpcr = tx.b.ins().bor(fpcr, sum);
+            tx.state_store(fpcr, Reg::Fpcr.offset());
+        });
+        self.state_load(I64, Reg::Fpcr.offset())
+    }
+
+    /// Writes the FPCR; leaves if that is to change more than its status.
+    pub(crate) fn write_fpcr(&mut self, value: Value) {
+        let old = self.state_load(I64, Reg::Fpcr.offset());
+        let changed = self.b.ins().bxor(old, value);
+        let changed = self.b.ins().band_imm_u(changed, fpcr::CONTROL as i64);
+        self.bail_if(changed);
+        let value = self.b.ins().band_imm_u(value, fpcr::WRITABLE as i64);
+        self.state_store(value, Reg::Fpcr.offset());
+        let none = self.imm(if self.sse { MASKED } else { 0 });
+        self.state_store(none, word::HOST_FLAGS * 8);
+        let status = self.b.ins().band_imm_u(value, fpcr::STATUS as i64);
+        self.only_if(status, |tx| {
+            let sum = tx.imm(fpcr::SUM);
+            let fpcr = tx.b.ins().bor(value, sum);
+            tx.state_store(fpcr, Reg::Fpcr.offset());
+            // What is set already need not be raised again.
+            let mut flags = none;
+            for &(mask, from, to) in tx.flag_bits() {
+                let bits = tx.b.ins().ushr_imm_u(value, to - from);
+                let bits = tx.b.ins().band_imm_u(bits, mask << from);
+                flags = tx.b.ins().bor(flags, bits);
+            }
+            tx.state_store(flags, word::HOST_FLAGS * 8);
+        });
+        self.call_stub(abi::write_flags());
+    }
+
+    /// What `then` emits is run if the value isn't zero.
+    fn only_if(&mut self, c: Value, then: impl FnOnce(&mut Self)) {
+        let (yes, go_on) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(c, yes, &[], go_on, &[]);
+        self.b.switch_to_block(yes);
+        then(self);
+        self.b.ins().jump(go_on, &[]);
+        self.b.switch_to_block(go_on);
+    }
+
+    /// The host's flags: a mask, the place where they start, and the FPCR's place for them.
+    fn flag_bits(&self) -> &'static [(i64, i64, i64)] {
+        if self.sse {
+            // IE; DE; ZE, OE, UE, PE.
+            &[(1, 0, 52), (1, 1, 57), (0xf, 2, 53)]
+        } else {
+            // IOC, DZC, OFC, UFC, IXC.
+            &[(0x1f, 0, 52)]
+        }
     }
 }

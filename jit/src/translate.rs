@@ -1,6 +1,6 @@
 //! From a region to a function of host code.
 
-use axperf_isa::{Flow, Insn, Reg, exec, word};
+use axperf_isa::{Flow, Insn, Op, Reg, exec, word};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{
@@ -78,6 +78,8 @@ pub(crate) struct Tx<'a> {
     pub(crate) sse: bool,
     /// Operations that may raise a floating-point flag of the host's.
     pub(crate) raising: Vec<Value>,
+    /// The FPCR is written somewhere, and with it the host's flags.
+    pub(crate) writes_fpcr: bool,
 }
 
 /// What the translator knows of its host and its settings.
@@ -97,6 +99,8 @@ pub(crate) struct Built {
     pub sites: Vec<Site>,
     /// Operations that may raise a floating-point flag of the host's.
     pub raising: Vec<Value>,
+    /// The host's flags are cleared somewhere.
+    pub clears_flags: bool,
 }
 
 /// Builds the function.
@@ -153,16 +157,17 @@ pub(crate) fn build(
         has_fma: host.has_fma,
         sse: host.sse,
         raising: Vec::new(),
+        writes_fpcr: region.blocks.iter().flat_map(|b| &b.insns).any(|i| i.op == Op::mt_fpcr),
         b,
     };
     tx.prologue();
     for i in 0..region.blocks.len() {
         tx.block(i);
     }
-    let Tx { mut b, sites, raising, .. } = tx;
+    let Tx { mut b, sites, raising, writes_fpcr, .. } = tx;
     b.seal_all_blocks();
     b.finalize(host.config);
-    Built { sites, raising }
+    Built { sites, raising, clears_flags: writes_fpcr }
 }
 
 impl Tx<'_> {

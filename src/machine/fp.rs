@@ -9,8 +9,8 @@
 //! Sources: Alpha Architecture Handbook, sections 4.7.7 to 4.7.10 and appendix B; 21264/EV67 Hardware
 //! Reference Manual, appendix A.8; Linux `arch/alpha/math-emu`.
 
-use crate::machine::fpcr::{self, DNO, DNZ, DZE, INE, INV, IOV, OVF, UNDZ, UNF, UNFD};
-use crate::machine::hostfp::{self, Mode};
+use crate::machine::hostfp::{self, Mode, Setting};
+use axperf_isa::fpcr::{self, DNO, DNZ, DZE, INE, INV, IOV, OVF, UNDZ, UNF, UNFD};
 use axperf_isa::sem::{FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Rounding};
 
 const QUIET: u64 = 1 << 51;
@@ -87,6 +87,12 @@ fn mode(q: Qualifiers, fpcr: u64) -> Mode {
     }
 }
 
+/// How the host operates: whether an inexact result is one can be left out if that is known to the
+/// FPCR, and no trap depends on it.
+fn setting(q: Qualifiers, fpcr: u64) -> Setting {
+    Setting { mode: mode(q, fpcr), inexact: fpcr & INE != 0 && fpcr::enabled(fpcr) & INE == 0 }
+}
+
 /// Operands of an instruction, and whether a denormal one asks for software completion.
 struct Operands {
     a: u64,
@@ -135,24 +141,24 @@ fn nan_operand(a: u64, b: u64) -> Option<Ieee> {
     Some(Ieee { value: nan | QUIET, raised })
 }
 
-fn compute(op: FpOp, format: FpFormat, mode: Mode, a: u64, b: u64) -> Ieee {
+fn compute(op: FpOp, format: FpFormat, setting: Setting, a: u64, b: u64) -> Ieee {
     if let Some(nan) = nan_operand(a, b) {
         return nan;
     }
     let t = format == FpFormat::T;
     let (x, y) = if t { (f64::from_bits(a), f64::from_bits(b)) } else { (single(a), single(b)) };
     let (wide, mut raised) = match op {
-        FpOp::Add => hostfp::add64(mode, x, y),
-        FpOp::Sub => hostfp::sub64(mode, x, y),
-        FpOp::Mul => hostfp::mul64(mode, x, y),
-        FpOp::Div => hostfp::div64(mode, x, y),
-        FpOp::Sqrt => hostfp::sqrt64(mode, y),
+        FpOp::Add => hostfp::add64(setting, x, y),
+        FpOp::Sub => hostfp::sub64(setting, x, y),
+        FpOp::Mul => hostfp::mul64(setting, x, y),
+        FpOp::Div => hostfp::div64(setting, x, y),
+        FpOp::Sqrt => hostfp::sqrt64(setting, y),
     };
     let value = if t {
         wide.to_bits()
     } else {
         // To round twice is to round once: double precision has more than twice the bits of single.
-        let (r, narrowed) = hostfp::f64_to_f32(mode, wide);
+        let (r, narrowed) = hostfp::f64_to_f32(setting, wide);
         raised |= narrowed;
         s_to_register(u64::from(r.to_bits()))
     };
@@ -193,7 +199,7 @@ fn completed(traps: u64) -> u64 {
 pub(crate) fn arith(op: FpOp, format: FpFormat, q: Qualifiers, fpcr: u64, a: u64, b: u64) -> Done {
     let a = if op == FpOp::Sqrt { 0 } else { a };
     let operands = Operands::new(q, fpcr, a, b);
-    let ieee = compute(op, format, mode(q, fpcr), operands.a, operands.b);
+    let ieee = compute(op, format, setting(q, fpcr), operands.a, operands.b);
     finish(q, fpcr, ieee, &operands)
 }
 
@@ -223,7 +229,7 @@ pub(crate) fn compare(relation: FpRelation, q: Qualifiers, fpcr: u64, a: u64, b:
 
 /// Converts.
 pub(crate) fn convert(conversion: FpConversion, q: Qualifiers, fpcr: u64, b: u64) -> Done {
-    let mode = mode(q, fpcr);
+    let setting = setting(q, fpcr);
     let operands = match conversion {
         FpConversion::TtoS | FpConversion::StoT | FpConversion::TtoQ => {
             Operands::new(q, fpcr, 0, b)
@@ -234,11 +240,11 @@ pub(crate) fn convert(conversion: FpConversion, q: Qualifiers, fpcr: u64, b: u64
     };
     let ieee = match conversion {
         FpConversion::QtoT => {
-            let (r, raised) = hostfp::i64_to_f64(mode, b as i64);
+            let (r, raised) = hostfp::i64_to_f64(setting, b as i64);
             Ieee { value: r.to_bits(), raised }
         }
         FpConversion::QtoS => {
-            let (r, raised) = hostfp::i64_to_f32(mode, b as i64);
+            let (r, raised) = hostfp::i64_to_f32(setting, b as i64);
             Ieee { value: s_to_register(u64::from(r.to_bits())), raised }
         }
         FpConversion::StoT => {
@@ -249,12 +255,12 @@ pub(crate) fn convert(conversion: FpConversion, q: Qualifiers, fpcr: u64, b: u64
             // The register image of an S NaN has no fraction bits below S_floating's.
             Some(nan) => Ieee { value: nan.value & !0x1fff_ffff, ..nan },
             None => {
-                let (r, raised) = hostfp::f64_to_f32(mode, f64::from_bits(operands.b));
+                let (r, raised) = hostfp::f64_to_f32(setting, f64::from_bits(operands.b));
                 Ieee { value: s_to_register(u64::from(r.to_bits())), raised: raised & !DNO }
             }
         },
         FpConversion::QtoL => return to_long(q, fpcr, b),
-        FpConversion::TtoQ => return to_quad(q, fpcr, mode, &operands),
+        FpConversion::TtoQ => return to_quad(q, fpcr, setting.mode, &operands),
     };
     finish(q, fpcr, ieee, &operands)
 }

@@ -31,11 +31,27 @@ impl Mode {
     }
 }
 
-/// MXCSR with all exceptions masked and no flag set, in a rounding mode.
+/// How to operate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    /// The rounding mode.
+    pub mode: Mode,
+    /// The flag for inexact results is set already: to set it anew takes x86 a while.
+    pub inexact: bool,
+}
+
+impl From<Mode> for Setting {
+    fn from(mode: Mode) -> Setting {
+        Setting { mode, inexact: false }
+    }
+}
+
+/// MXCSR with all exceptions masked and no flag set but what the setting says.
 #[cfg(target_arch = "x86_64")]
-fn control(mode: Mode) -> u32 {
+fn control(setting: Setting) -> u32 {
     0x1f80
-        | match mode {
+        | if setting.inexact { 0x20 } else { 0 }
+        | match setting.mode {
             Mode::Nearest => 0,
             Mode::Down => 1 << 13,
             Mode::Up => 2 << 13,
@@ -45,8 +61,8 @@ fn control(mode: Mode) -> u32 {
 
 /// FPCR with all exceptions masked, in a rounding mode.
 #[cfg(target_arch = "aarch64")]
-fn control(mode: Mode) -> u64 {
-    match mode {
+fn control(setting: Setting) -> u64 {
+    match setting.mode {
         Mode::Nearest => 0,
         Mode::Up => 1 << 22,
         Mode::Down => 2 << 22,
@@ -61,6 +77,13 @@ fn status(mxcsr: u32) -> u64 {
     (m & 1) << 52 | (m >> 2 & 0xf) << 53 | (m >> 1 & 1) << 57
 }
 
+/// The other way: a register with these flags set, as Rust code has it but for them.
+#[cfg(target_arch = "x86_64")]
+fn flags(status: u64) -> u32 {
+    let s = status;
+    control(Mode::Nearest.into()) | (s >> 52 & 1 | (s >> 57 & 1) << 1 | (s >> 53 & 0xf) << 2) as u32
+}
+
 /// FPSR's flags IOC, DZC, OFC, UFC, IXC as status bits of the FPCR.
 #[cfg(target_arch = "aarch64")]
 fn status(fpsr: u64) -> u64 {
@@ -71,8 +94,8 @@ macro_rules! operations {
     ($($name:ident($($operand:ident: $from:ty, $class:tt, $arm_class:tt);*) -> $to:ty = $x86:literal, $arm:literal;)*) => {$(
         /// One operation, and the status bits of what it raised.
         #[cfg(target_arch = "x86_64")]
-        pub(crate) fn $name(mode: Mode, $($operand: $from),*) -> ($to, u64) {
-            let (mut csr, usual) = (control(mode), control(Mode::Nearest));
+        pub(crate) fn $name(setting: Setting, $($operand: $from),*) -> ($to, u64) {
+            let (mut csr, usual) = (control(setting), control(Mode::Nearest.into()));
             let r: $to;
             // SAFETY: see the module.
             unsafe {
@@ -86,14 +109,14 @@ macro_rules! operations {
 
         /// One operation, and the status bits of what it raised.
         #[cfg(target_arch = "aarch64")]
-        pub(crate) fn $name(mode: Mode, $($operand: $from),*) -> ($to, u64) {
+        pub(crate) fn $name(setting: Setting, $($operand: $from),*) -> ($to, u64) {
             let r: $to;
             let flags: u64;
             // SAFETY: see the module.
             unsafe {
                 asm!("mrs {old}, fpcr", "msr fpcr, {new}", "msr fpsr, xzr", $arm,
                     "mrs {flags}, fpsr", "msr fpcr, {old}",
-                    new = in(reg) control(mode), old = out(reg) _, flags = out(reg) flags,
+                    new = in(reg) control(setting), old = out(reg) _, flags = out(reg) flags,
                     r = out(vreg) r, $($operand = in($arm_class) $operand,)*
                     options(nostack));
             }
@@ -117,32 +140,33 @@ operations! {
     i64_to_f32(a: i64, reg, reg) -> f32 = "cvtsi2ss {r}, {a}", "scvtf {r:s}, {a:x}";
 }
 
-/// The host's flags, cleared for translated code.
+/// The host's flags, while translated code has them.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Cleared {
+pub(crate) struct Lent {
     /// What the control register held, if it isn't what translated code wants.
     #[cfg(target_arch = "x86_64")]
     before: Option<u32>,
 }
 
-impl Cleared {
-    /// Clears the flags, and sets the rounding mode that translated code assumes.
+impl Lent {
+    /// Sets the flags that an FPCR has, clears the others, and sets the rounding mode that
+    /// translated code assumes. A flag that is set already is raised again at no cost.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub fn new() -> Cleared {
-        let (mut csr, usual) = (0u32, control(Mode::Nearest));
-        // SAFETY: see the module; these are the settings that Rust code has.
+    pub fn new(fpcr: u64) -> Lent {
+        let (mut csr, wanted) = (0u32, flags(fpcr));
+        // SAFETY: see the module; but for flags these are the settings that Rust code has.
         unsafe {
             asm!("stmxcsr [{}]", in(reg) &raw mut csr, options(nostack));
-            if csr != usual {
-                asm!("ldmxcsr [{}]", in(reg) &raw const usual, options(nostack));
+            if csr != wanted {
+                asm!("ldmxcsr [{}]", in(reg) &raw const wanted, options(nostack));
             }
         }
-        Cleared { before: (csr & !0x3f != usual).then_some(csr) }
+        Lent { before: (csr & !0x3f != wanted & !0x3f).then_some(csr) }
     }
 
-    /// The status bits of what was raised since.
+    /// The status bits of the flags that are set by now.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn raised(self) -> u64 {
@@ -160,10 +184,10 @@ impl Cleared {
     /// Clears the flags.
     #[cfg(target_arch = "aarch64")]
     #[inline(always)]
-    pub fn new() -> Cleared {
+    pub fn new(_fpcr: u64) -> Lent {
         // SAFETY: see the module.
         unsafe { asm!("msr fpsr, xzr", options(nomem, nostack)) };
-        Cleared {}
+        Lent {}
     }
 
     /// The status bits of what was raised since.
@@ -180,7 +204,7 @@ impl Cleared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::fpcr::{DZE, INE, INV, OVF, UNF};
+    use axperf_isa::fpcr::{DZE, INE, INV, OVF, UNF};
 
     /// By hand: 1/3 is 0x3fd5555555555555.55..., -1/3 likewise with the sign.
     #[test]
@@ -192,26 +216,26 @@ mod tests {
             (Mode::Up, 0x3fd5_5555_5555_5556, 0xbfd5_5555_5555_5555),
         ] {
             let exact = |r: (f64, u64)| (r.0.to_bits(), r.1);
-            assert_eq!(exact(div64(mode, 1.0, 3.0)), (up, INE), "{mode:?}");
-            assert_eq!(exact(div64(mode, -1.0, 3.0)), (down, INE), "{mode:?}");
+            assert_eq!(exact(div64(mode.into(), 1.0, 3.0)), (up, INE), "{mode:?}");
+            assert_eq!(exact(div64(mode.into(), -1.0, 3.0)), (down, INE), "{mode:?}");
         }
         // 2^24 + 1 lies between two single-precision numbers.
-        assert_eq!(i64_to_f32(Mode::Up, 16_777_217), (16_777_218.0, INE));
-        assert_eq!(i64_to_f32(Mode::Down, 16_777_217), (16_777_216.0, INE));
-        assert_eq!(sqrt64(Mode::Nearest, 4.0), (2.0, 0));
+        assert_eq!(i64_to_f32(Mode::Up.into(), 16_777_217), (16_777_218.0, INE));
+        assert_eq!(i64_to_f32(Mode::Down.into(), 16_777_217), (16_777_216.0, INE));
+        assert_eq!(sqrt64(Mode::Nearest.into(), 4.0), (2.0, 0));
     }
 
     #[test]
     fn exceptions() {
-        let m = Mode::Nearest;
+        let m = Setting::from(Mode::Nearest);
         assert_eq!(div64(m, 1.0, 0.0), (f64::INFINITY, DZE));
         assert_eq!(div64(m, 0.0, 0.0).1, INV);
         assert_eq!(mul64(m, f64::MAX, 2.0).1, OVF | INE);
         assert_eq!(mul64(m, 1e-200, 1e-200).1, UNF | INE);
         // Exact, if tiny.
         assert_eq!(mul64(m, f64::MIN_POSITIVE, 0.5).1, 0);
-        let cleared = Cleared::new();
+        let lent = Lent::new(OVF | INE);
         assert_eq!(std::hint::black_box(1.0) / std::hint::black_box(4.0), 0.25);
-        assert_eq!(cleared.raised(), 0);
+        assert_eq!(lent.raised(), OVF | INE);
     }
 }

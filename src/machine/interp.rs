@@ -4,12 +4,11 @@ use axperf_isa::sem::{
     ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width,
 };
 use axperf_isa::state::NO_RESERVATION;
-use axperf_isa::{Flow, Insn, Reg, Regs, exec, word};
+use axperf_isa::{Flow, Insn, Reg, Regs, exec, fpcr, word};
 
 use crate::machine::bus::{Bus, Fault};
 use crate::machine::exit::Exit;
 use crate::machine::fp::{self, Done};
-use crate::machine::fpcr;
 
 /// How many instructions ran, and why no more did.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ pub mod engine;
 pub mod exit;
 pub mod flat;
 mod fp;
-mod fpcr;
 pub mod host;
 mod hostfp;
 mod interp;
@@ -21,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axperf_isa::state::NO_RESERVATION;
-use axperf_isa::{Reg, Regs, word};
+use axperf_isa::{Reg, Regs, fpcr, word};
 
 use axperf_jit::{Cache, Class, Code, Left, Mode, Poll};
 

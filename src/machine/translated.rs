@@ -6,12 +6,11 @@
 
 #![allow(unsafe_code)]
 
-use axperf_isa::{Reg, word};
+use axperf_isa::{Reg, fpcr, word};
 use axperf_jit::{Cache, Code, Left, Mode, Slot, TARGETS, TLB_ENTRIES};
 
 use crate::machine::bus::{Access, Bus, PAGE_SIZE, Shape};
-use crate::machine::fpcr;
-use crate::machine::hostfp::Cleared;
+use crate::machine::hostfp::Lent;
 use crate::machine::kick::CpuBox;
 
 /// An entry of the indirect-target cache. Guest addresses of code are multiples of 4, so this tag
@@ -93,11 +92,11 @@ impl Tables {
             regs.set_word(word::MEM_BASE, base as u64);
             regs.set_word(word::MEM_LEN, len);
         }
-        let cleared = Cleared::new();
+        let lent = Lent::new(regs.get(Reg::Fpcr));
         // SAFETY: the machine's own registers, with the words just set; `code` came from `cache`
         // under this mode, whose shape is the bus's; `cpu` is borrowed mutably.
         let budget = unsafe { cache.enter(cpu.address().cast(), code, mode, budget) };
-        let status = cleared.raised();
+        let status = lent.raised();
         let regs = cpu.regs_mut();
         if status != 0 {
             let fpcr = regs.get(Reg::Fpcr);

@@ -4,55 +4,65 @@
 //! are kept: Linux's `ieee_swcr_to_fpcr`.
 
 /// Denormal operand exception disable.
-pub(crate) const DNOD: u64 = 1 << 47;
+pub const DNOD: u64 = 1 << 47;
 /// Denormal operands to zero.
-pub(crate) const DNZ: u64 = 1 << 48;
-/// Trap disables of INV, DZE, OVF.
-pub(crate) const INVD: u64 = 1 << 49;
+pub const DNZ: u64 = 1 << 48;
+/// Invalid operation disable.
+pub const INVD: u64 = 1 << 49;
 const DZED: u64 = 1 << 50;
 const OVFD: u64 = 1 << 51;
 /// Status: invalid operation.
-pub(crate) const INV: u64 = 1 << 52;
+pub const INV: u64 = 1 << 52;
 /// Status: division by zero.
-pub(crate) const DZE: u64 = 1 << 53;
+pub const DZE: u64 = 1 << 53;
 /// Status: overflow.
-pub(crate) const OVF: u64 = 1 << 54;
+pub const OVF: u64 = 1 << 54;
 /// Status: underflow.
-pub(crate) const UNF: u64 = 1 << 55;
+pub const UNF: u64 = 1 << 55;
 /// Status: inexact result.
-pub(crate) const INE: u64 = 1 << 56;
+pub const INE: u64 = 1 << 56;
 /// Status: integer overflow.
-pub(crate) const IOV: u64 = 1 << 57;
+pub const IOV: u64 = 1 << 57;
 /// Status: denormal operand. Software completion keeps it where hardware has integer overflow.
-pub(crate) const DNO: u64 = IOV;
+pub const DNO: u64 = IOV;
 /// Underflow to zero.
-pub(crate) const UNDZ: u64 = 1 << 60;
-/// Trap disables of UNF, INE.
-pub(crate) const UNFD: u64 = 1 << 61;
+pub const UNDZ: u64 = 1 << 60;
+/// Underflow disable.
+pub const UNFD: u64 = 1 << 61;
 const INED: u64 = 1 << 62;
-const SUM: u64 = 1 << 63;
+/// Summary: the logical sum of the status bits.
+pub const SUM: u64 = 1 << 63;
 
-const STATUS: u64 = INV | DZE | OVF | UNF | INE | IOV;
+/// All status bits.
+pub const STATUS: u64 = INV | DZE | OVF | UNF | INE | IOV;
+/// What this CPU starts with, as a program does on Linux: rounding to nearest, every IEEE trap
+/// disabled.
+pub const START: u64 = 2 << 58 | DISABLES;
 const DISABLES: u64 = DNOD | INVD | DZED | OVFD | UNFD | INED;
 /// Bits that can be written; the others read as zero.
-const WRITABLE: u64 = 0x7fff_8000_0000_0000;
+pub const WRITABLE: u64 = 0x7fff_8000_0000_0000;
+/// Those that control: trap disables, rounding mode, denormals.
+pub const CONTROL: u64 = WRITABLE & !STATUS;
 
 /// What the register holds after this was written to it.
-pub(crate) fn written(value: u64) -> u64 {
+#[must_use]
+pub const fn written(value: u64) -> u64 {
     summed(value & WRITABLE)
 }
 
 /// The register after exceptions, given as status bits.
-pub(crate) fn raised(fpcr: u64, status: u64) -> u64 {
+#[must_use]
+pub const fn raised(fpcr: u64, status: u64) -> u64 {
     summed(fpcr | status)
 }
 
-fn summed(fpcr: u64) -> u64 {
+const fn summed(fpcr: u64) -> u64 {
     if fpcr & STATUS != 0 { fpcr | SUM } else { fpcr }
 }
 
 /// The exceptions whose traps aren't disabled, as status bits.
-pub(crate) fn enabled(fpcr: u64) -> u64 {
+#[must_use]
+pub const fn enabled(fpcr: u64) -> u64 {
     let disabled = (fpcr & (INVD | DZED | OVFD)) << 3 | (fpcr & (UNFD | INED)) >> 6;
     let denormal = (fpcr & DNOD) << 10;
     !(disabled | denormal) & STATUS
@@ -60,12 +70,14 @@ pub(crate) fn enabled(fpcr: u64) -> u64 {
 
 /// Whether instructions with /S never trap and take denormals for what they are: what a program has
 /// that doesn't ask for anything else.
-pub(crate) fn trapless(fpcr: u64) -> bool {
+#[must_use]
+pub const fn trapless(fpcr: u64) -> bool {
     fpcr & (DISABLES | DNZ | UNDZ) == DISABLES
 }
 
 /// The exception summary register's bits of exceptions.
-pub(crate) fn summary(status: u64) -> u64 {
+#[must_use]
+pub const fn summary(status: u64) -> u64 {
     (status & STATUS) >> 51
 }
 
@@ -73,11 +85,10 @@ pub(crate) fn summary(status: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What a Linux program starts with, as seen on a running kernel.
-    const START: u64 = 0x680e_8000_0000_0000;
-
     #[test]
     fn enables() {
+        // As seen on a running kernel.
+        assert_eq!(START, 0x680e_8000_0000_0000);
         assert!(trapless(START));
         assert_eq!(enabled(START), 0);
         assert_eq!(enabled(2 << 58), STATUS);
