@@ -12,9 +12,6 @@ use std::process::{Command, Output, Stdio};
 
 use support::{SYSROOT, TempDir, have, have_file, run};
 
-/// Programs whose results are not right yet: the exception flags of IEEE arithmetic.
-const NOT_YET: &[&str] = &["ieee"];
-
 /// Both engines: options of the runner.
 const ENGINES: &[&[&str]] = &[&["-i"], &[]];
 
@@ -131,10 +128,17 @@ fn the_shared_programs() {
     sources.sort();
     assert!(sources.len() > 15);
     for source in sources {
-        let name = source.file_stem().and_then(|n| n.to_str()).expect("a name");
-        if !NOT_YET.contains(&name) {
-            Native::of(source).compare(&["-O2"], ENGINES);
-        }
+        Native::of(source).compare(&["-O2"], ENGINES);
+    }
+}
+
+/// Floating-point traps and rounding modes.
+#[test]
+fn floating_point_environment() {
+    if tools() {
+        let program = Native::of(source("fenv.c"));
+        program.compare(&["-O1"], ENGINES);
+        program.compare(&["-O2", "-mcpu=ev67"], ENGINES);
     }
 }
 
