@@ -12,7 +12,7 @@ mod doc;
 use std::collections::HashMap;
 use std::path::Path;
 
-use axperf::isa::{Flags, INSNS, Op, Shape, assemble};
+use axperf::isa::{INSNS, Op, assemble};
 use axperf::{
     Access, Bus, Config, Cpu, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED,
 };
@@ -97,14 +97,6 @@ fn filler(reg: Reg) -> u64 {
     }
 }
 
-/// Whether the case starts with an instruction that axperf doesn't execute yet: it must say so.
-fn unsupported(case: &Case) -> bool {
-    case.insns().next().is_some_and(|insn| {
-        let desc = insn.desc();
-        desc.shape == Shape::Stop && desc.is(Flags::VAX) && case.cpu.has(desc.extension)
-    })
-}
-
 fn is_integer(reg: Reg) -> bool {
     (reg as u8) < Reg::Pc as u8
 }
@@ -161,7 +153,6 @@ impl State {
     fn after(case: &Case, machine: &Machine<FlatMemory>) -> State {
         // Where the case goes on, CALL_PAL 0 stands.
         let (exit, pc) = match case.exit {
-            _ if unsupported(case) => (Exit::Unsupported { pc: CODE, word: case.words[0] }, CODE),
             Some(exit) => (exit, case.pc),
             None => (Exit::Pal { function: 0 }, case.pc.wrapping_add(4)),
         };
@@ -175,9 +166,7 @@ impl State {
             }
         };
         case.before.iter().for_each(|(place, value)| set(*place, Some(*value)));
-        if !unsupported(case) {
-            case.after.iter().for_each(|(place, value)| set(*place, *value));
-        }
+        case.after.iter().for_each(|(place, value)| set(*place, *value));
         set(Place::Reg(Reg::Pc), Some(pc));
         state
     }
@@ -212,7 +201,7 @@ fn retired(case: &Case, exit: Exit) -> Option<u64> {
         _ if case.words.len() > 1 => None,
         Exit::Fault { access: Access::Execute, .. } => Some(1),
         Exit::Fault { .. } | Exit::Unaligned { .. } => Some(0),
-        Exit::Illegal { .. } | Exit::Unsupported { .. } => Some(0),
+        Exit::Illegal { .. } => Some(0),
         _ => Some(1 + u64::from(case.exit.is_none())),
     }
 }

@@ -72,7 +72,7 @@ pub struct Qualifiers {
     pub inexact: bool,
 }
 
-/// Operations of [`Sem::fp_arith`]: two operands (square root takes the second).
+/// Operations of [`Sem::fp_arith`] and [`Sem::vax_arith`]: two operands (square root takes the second).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FpOp {
     /// a + b.
@@ -87,7 +87,7 @@ pub enum FpOp {
     Sqrt,
 }
 
-/// Relations of [`Sem::fp_compare`].
+/// Relations of [`Sem::fp_compare`] and, but for [`FpRelation::Un`], [`Sem::vax_compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FpRelation {
     /// Equal.
@@ -115,6 +115,32 @@ pub enum FpConversion {
     QtoT,
     /// Quadword integer to longword, with an overflow trap (CVTQL/V; [`Qualifiers::underflow`]).
     QtoL,
+}
+
+/// VAX formats of arithmetic, in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VaxFormat {
+    /// F_floating: single precision, held in G format.
+    F,
+    /// G_floating: double precision.
+    G,
+}
+
+/// Conversions of [`Sem::vax_convert`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VaxConversion {
+    /// D to G.
+    DtoG,
+    /// G to D.
+    GtoD,
+    /// G to F.
+    GtoF,
+    /// G to quadword integer.
+    GtoQ,
+    /// Quadword integer to F.
+    QtoF,
+    /// Quadword integer to G.
+    QtoG,
 }
 
 /// Memory barriers.
@@ -284,6 +310,30 @@ pub trait Sem {
         q: Qualifiers,
         b: Self::F,
     ) -> Result<Self::F, Self::Stop>;
+    /// VAX arithmetic; [`FpOp::Sqrt`] takes `b`.
+    fn vax_arith(
+        &mut self,
+        op: FpOp,
+        format: VaxFormat,
+        q: Qualifiers,
+        a: Self::F,
+        b: Self::F,
+    ) -> Result<Self::F, Self::Stop>;
+    /// VAX compare: 0.5 if it holds, else zero.
+    fn vax_compare(
+        &mut self,
+        relation: FpRelation,
+        q: Qualifiers,
+        a: Self::F,
+        b: Self::F,
+    ) -> Result<Self::F, Self::Stop>;
+    /// VAX conversions.
+    fn vax_convert(
+        &mut self,
+        conversion: VaxConversion,
+        q: Qualifiers,
+        b: Self::F,
+    ) -> Result<Self::F, Self::Stop>;
     /// The floating-point control register.
     fn fpcr(&mut self) -> Result<Self::I, Self::Stop>;
     /// Writes the floating-point control register.
@@ -335,6 +385,4 @@ pub trait Sem {
     fn call_pal(&mut self, function: u32) -> Self::Stop;
     /// The instruction isn't one, or not one that a user may execute.
     fn illegal(&mut self) -> Self::Stop;
-    /// The instruction is one, but not yet executed by axperf: named in the exit.
-    fn unsupported(&mut self) -> Self::Stop;
 }

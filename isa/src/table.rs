@@ -46,17 +46,17 @@ macro_rules! for_each_insn {
             /// Store unaligned quadword: the aligned quadword that holds the address.
             stq_u = Mem(0x0f) Store mem { BASE };
             /// Load F_floating.
-            ldf = FMem(0x20) Stop vax { BASE, LOAD, FP, VAX };
+            ldf = FMem(0x20) FLoad vax { BASE, VAX };
             /// Load G_floating.
-            ldg = FMem(0x21) Stop vax { BASE, LOAD, FP, VAX };
+            ldg = FMem(0x21) FLoad vax { BASE, VAX };
             /// Load S_floating.
             lds = FMem(0x22) FLoad mem { BASE };
             /// Load T_floating.
             ldt = FMem(0x23) FLoad mem { BASE };
             /// Store F_floating.
-            stf = FMem(0x24) Stop vax { BASE, STORE, FP, VAX };
+            stf = FMem(0x24) FStore vax { BASE, VAX };
             /// Store G_floating.
-            stg = FMem(0x25) Stop vax { BASE, STORE, FP, VAX };
+            stg = FMem(0x25) FStore vax { BASE, VAX };
             /// Store S_floating.
             sts = FMem(0x26) FStore mem { BASE };
             /// Store T_floating.
@@ -310,7 +310,7 @@ macro_rules! for_each_insn {
             /// Integer register to floating-point register, as S_floating in memory.
             itofs = IToF(0x14, 0x004) IToF fp { FIX };
             /// Integer register to floating-point register, as F_floating in memory.
-            itoff = IToF(0x14, 0x014) Stop vax { FIX, FP, VAX };
+            itoff = IToF(0x14, 0x014) IToF vax { FIX, VAX };
             /// Integer register to floating-point register, as T_floating.
             itoft = IToF(0x14, 0x024) IToF fp { FIX };
 
@@ -384,43 +384,43 @@ macro_rules! for_each_insn {
 
             // ---- VAX floating point
             /// Add F_floating.
-            addf = Fp(0x15, 0x080, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            addf = Fp(0x15, 0x080, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Subtract F_floating.
-            subf = Fp(0x15, 0x081, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            subf = Fp(0x15, 0x081, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Multiply F_floating.
-            mulf = Fp(0x15, 0x082, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            mulf = Fp(0x15, 0x082, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Divide F_floating.
-            divf = Fp(0x15, 0x083, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            divf = Fp(0x15, 0x083, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Add G_floating.
-            addg = Fp(0x15, 0x0a0, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            addg = Fp(0x15, 0x0a0, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Subtract G_floating.
-            subg = Fp(0x15, 0x0a1, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            subg = Fp(0x15, 0x0a1, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Multiply G_floating.
-            mulg = Fp(0x15, 0x0a2, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            mulg = Fp(0x15, 0x0a2, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Divide G_floating.
-            divg = Fp(0x15, 0x0a3, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            divg = Fp(0x15, 0x0a3, "u s su", "c") Fp2 vax { BASE, VAX, TRAPS };
             /// Compare G_floating equal.
-            cmpgeq = Fp(0x15, 0x0a5, "s", "") Stop vax { BASE, FP, VAX, TRAPS };
+            cmpgeq = Fp(0x15, 0x0a5, "s", "") Fp2 vax { BASE, VAX, TRAPS };
             /// Compare G_floating less than.
-            cmpglt = Fp(0x15, 0x0a6, "s", "") Stop vax { BASE, FP, VAX, TRAPS };
+            cmpglt = Fp(0x15, 0x0a6, "s", "") Fp2 vax { BASE, VAX, TRAPS };
             /// Compare G_floating less than or equal.
-            cmpgle = Fp(0x15, 0x0a7, "s", "") Stop vax { BASE, FP, VAX, TRAPS };
+            cmpgle = Fp(0x15, 0x0a7, "s", "") Fp2 vax { BASE, VAX, TRAPS };
             /// Convert D_floating to G_floating.
-            cvtdg = FpB(0x15, 0x09e, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtdg = FpB(0x15, 0x09e, "u s su", "c") Fp1 vax { BASE, VAX, TRAPS };
             /// Convert G_floating to F_floating.
-            cvtgf = FpB(0x15, 0x0ac, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtgf = FpB(0x15, 0x0ac, "u s su", "c") Fp1 vax { BASE, VAX, TRAPS };
             /// Convert G_floating to D_floating.
-            cvtgd = FpB(0x15, 0x0ad, "u s su", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtgd = FpB(0x15, 0x0ad, "u s su", "c") Fp1 vax { BASE, VAX, TRAPS };
             /// Convert G_floating to quadword.
-            cvtgq = FpB(0x15, 0x0af, "v s sv", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtgq = FpB(0x15, 0x0af, "v s sv", "c") Fp1 vax { BASE, VAX, TRAPS };
             /// Convert quadword to F_floating.
-            cvtqf = FpB(0x15, 0x0bc, "", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtqf = FpB(0x15, 0x0bc, "", "c") Fp1 vax { BASE, VAX };
             /// Convert quadword to G_floating.
-            cvtqg = FpB(0x15, 0x0be, "", "c") Stop vax { BASE, FP, VAX, TRAPS };
+            cvtqg = FpB(0x15, 0x0be, "", "c") Fp1 vax { BASE, VAX };
             /// Square root of F_floating.
-            sqrtf = FpB(0x14, 0x08a, "u s su", "c") Stop vax { FIX, FP, VAX, TRAPS };
+            sqrtf = FpB(0x14, 0x08a, "u s su", "c") Fp1 vax { FIX, VAX, TRAPS };
             /// Square root of G_floating.
-            sqrtg = FpB(0x14, 0x0aa, "u s su", "c") Stop vax { FIX, FP, VAX, TRAPS };
+            sqrtg = FpB(0x14, 0x0aa, "u s su", "c") Fp1 vax { FIX, VAX, TRAPS };
 
             // ---- Barriers, hints and counters
             /// Trap barrier.

@@ -45,8 +45,8 @@ pub(crate) fn access(insn: &Insn) -> Option<(u8, i32, u8)> {
     let width = match insn.op {
         Op::ldbu | Op::stb | Op::ldq_u | Op::stq_u => 1,
         Op::ldwu | Op::stw => 2,
-        Op::ldl | Op::stl | Op::ldl_l | Op::stl_c | Op::lds | Op::sts => 4,
-        Op::ldq | Op::stq | Op::ldq_l | Op::stq_c | Op::ldt | Op::stt => 8,
+        Op::ldl | Op::stl | Op::ldl_l | Op::stl_c | Op::lds | Op::sts | Op::ldf | Op::stf => 4,
+        Op::ldq | Op::stq | Op::ldq_l | Op::stq_c | Op::ldt | Op::stt | Op::ldg | Op::stg => 8,
         _ => return None,
     };
     Some((insn.rb, insn.imm, width))

@@ -5,7 +5,8 @@
 //! interpreter by a cold branch, which executes it again from unchanged registers.
 
 use axperf_isa::sem::{
-    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Width,
+    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, VaxConversion,
+    VaxFormat, Width,
 };
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Reg, Sem, word};
@@ -97,6 +98,19 @@ impl Tx<'_> {
         let bad = self.b.ins().band_imm_s(value, (!(LIMIT - 1) | low) as i64);
         let bad = self.b.ins().icmp_imm_s(IntCC::NotEqual, bad, 0);
         self.bail_if(bad);
+    }
+
+    /// A VAX number as an integer of the same order; leaves if it has no exponent but isn't zero.
+    fn vax_order(&mut self, a: Value) -> Value {
+        let bits = self.bits(a);
+        let magnitude = self.b.ins().band_imm_s(bits, i64::MAX);
+        let none = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, magnitude, 1 << 52);
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
+        let odd = self.b.ins().band(none, some);
+        self.bail_if(odd);
+        let sign = self.b.ins().sshr_imm_u(bits, 63);
+        let flip = self.b.ins().ushr_imm_u(sign, 1);
+        self.b.ins().bxor(bits, flip)
     }
 
     fn access_flags(&self) -> MemFlagsData {
@@ -331,6 +345,45 @@ impl Sem for Tx<'_> {
     ) -> Result<Value, ()> {
         self.ieee_convert(conversion, q, b)
     }
+    fn vax_arith(
+        &mut self,
+        _op: FpOp,
+        _format: VaxFormat,
+        _q: Qualifiers,
+        _a: Value,
+        _b: Value,
+    ) -> Result<Value, ()> {
+        self.bail();
+        Err(())
+    }
+    fn vax_compare(
+        &mut self,
+        relation: FpRelation,
+        _q: Qualifiers,
+        a: Value,
+        b: Value,
+    ) -> Result<Value, ()> {
+        let (a, b) = (self.vax_order(a), self.vax_order(b));
+        let cc = match relation {
+            FpRelation::Eq => IntCC::Equal,
+            FpRelation::Lt => IntCC::SignedLessThan,
+            FpRelation::Le => IntCC::SignedLessThanOrEqual,
+            FpRelation::Un => return Ok(self.b.ins().f64const(0.0)),
+        };
+        let c = self.icmp(cc, a, b);
+        // 0.5 has the bits of IEEE's 2.
+        let (half, zero) = (self.b.ins().f64const(2.0), self.b.ins().f64const(0.0));
+        Ok(self.b.ins().select(c, half, zero))
+    }
+    fn vax_convert(
+        &mut self,
+        _conversion: VaxConversion,
+        _q: Qualifiers,
+        _b: Value,
+    ) -> Result<Value, ()> {
+        self.bail();
+        Err(())
+    }
     fn fpcr(&mut self) -> Result<Value, ()> {
         Ok(self.read_fpcr())
     }
@@ -445,9 +498,6 @@ impl Sem for Tx<'_> {
         self.bail();
     }
     fn illegal(&mut self) {
-        self.bail();
-    }
-    fn unsupported(&mut self) {
         self.bail();
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axperf::{Exit, FaultKind, Reg, Regs, isa};
+use axperf::{Exit, FaultKind, Reg, Regs};
 
 use crate::layout::TASK_SIZE;
 use crate::process::ExitStatus;
@@ -40,13 +40,6 @@ impl Thread {
             }
             Exit::Pal { function } => self.pal(function),
             Exit::Illegal { pc, .. } => self.illegal(pc),
-            Exit::Unsupported { pc, word } => {
-                self.shared.log.say(format_args!(
-                    "instruction at {pc:#x} isn't implemented: {}",
-                    isa::disasm(word, pc)
-                ));
-                self.illegal(pc);
-            }
             Exit::Breakpoint { pc } => {
                 self.force(Info::fault(Signal::TRAP, code::BREAKPOINT, pc, 0));
             }

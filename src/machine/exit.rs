@@ -52,13 +52,6 @@ pub enum Exit {
         /// Its word.
         word: u32,
     },
-    /// An instruction that axperf doesn't execute yet. Not retired.
-    Unsupported {
-        /// The instruction.
-        pc: u64,
-        /// Its word, which [`isa::disasm`](axperf_isa::disasm()) names.
-        word: u32,
-    },
     /// A breakpoint. Not retired.
     Breakpoint {
         /// The instruction.

@@ -1,7 +1,8 @@
 //! The interpreter: the semantics evaluated on the registers, one instruction at a time.
 
 use axperf_isa::sem::{
-    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width,
+    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, VaxConversion,
+    VaxFormat, Width,
 };
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Flow, Insn, Reg, Regs, exec, fpcr, word};
@@ -9,6 +10,7 @@ use axperf_isa::{Flow, Insn, Reg, Regs, exec, fpcr, word};
 use crate::machine::bus::{Bus, Fault};
 use crate::machine::exit::Exit;
 use crate::machine::fp::{self, Done};
+use crate::machine::vaxfp;
 
 /// How many instructions ran, and why no more did.
 #[derive(Debug)]
@@ -326,6 +328,33 @@ impl<B: Bus> Sem for Eval<'_, B> {
         let r = fp::convert(conversion, q, self.regs.get(Reg::Fpcr), b);
         self.fp_result(r)
     }
+    fn vax_arith(
+        &mut self,
+        op: FpOp,
+        format: VaxFormat,
+        q: Qualifiers,
+        a: u64,
+        b: u64,
+    ) -> Result<u64, Exit> {
+        self.fp_result(vaxfp::arith(op, format, q, a, b))
+    }
+    fn vax_compare(
+        &mut self,
+        relation: FpRelation,
+        q: Qualifiers,
+        a: u64,
+        b: u64,
+    ) -> Result<u64, Exit> {
+        self.fp_result(vaxfp::compare(relation, q, a, b))
+    }
+    fn vax_convert(
+        &mut self,
+        conversion: VaxConversion,
+        q: Qualifiers,
+        b: u64,
+    ) -> Result<u64, Exit> {
+        self.fp_result(vaxfp::convert(conversion, q, b))
+    }
     fn fpcr(&mut self) -> Result<u64, Exit> {
         Ok(self.regs.get(Reg::Fpcr))
     }
@@ -415,8 +444,5 @@ impl<B: Bus> Sem for Eval<'_, B> {
     }
     fn illegal(&mut self) -> Exit {
         Exit::Illegal { pc: self.pc, word: self.insn.word }
-    }
-    fn unsupported(&mut self) -> Exit {
-        Exit::Unsupported { pc: self.pc, word: self.insn.word }
     }
 }

@@ -15,6 +15,7 @@ mod interp;
 pub mod kick;
 pub mod sampling;
 mod translated;
+mod vaxfp;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

@@ -142,7 +142,7 @@ fn outcome(case: &mut Case, text: &str) -> Result<(), String> {
             let exit = exit(&words, at, word.unwrap_or_default())?;
             pc = match exit {
                 Exit::Fault { pc, .. } | Exit::Unaligned { pc, .. } => Some(pc),
-                Exit::Illegal { pc, .. } | Exit::Unsupported { pc, .. } => Some(pc),
+                Exit::Illegal { pc, .. } => Some(pc),
                 _ => pc,
             };
             case.exit = Some(exit);
@@ -169,7 +169,6 @@ fn exit(words: &[&str], pc: u64, word: u32) -> Result<Exit, String> {
             Exit::Pal { function }
         }
         ["illegal"] => Exit::Illegal { pc, word },
-        ["unsupported"] => Exit::Unsupported { pc, word },
         ["unaligned", addr] => Exit::Unaligned { pc, addr: number(addr)?, word },
         ["fault", access, addr] => {
             let addr = number(addr)?;

@@ -86,7 +86,10 @@ impl Generator {
     }
 
     fn row(&mut self, wanted: impl Fn(&InsnDesc) -> bool) -> &'static InsnDesc {
-        let rows: Vec<&InsnDesc> = INSNS.iter().filter(|d| wanted(d)).collect();
+        // What qemu does of VAX floating point is known to be wrong.
+        let vax = !self.recipe.for_qemu;
+        let usable = |d: &&InsnDesc| wanted(d) && (vax || !d.is(Flags::VAX));
+        let rows: Vec<&InsnDesc> = INSNS.iter().filter(usable).collect();
         self.rng.pick(&rows)
     }
 
@@ -286,8 +289,7 @@ impl Generator {
             self.put(Op::bis, Fields { ra: 31, rb, rc: base, ..Fields::default() });
         }
         for _ in 0..=self.rng.below(5) {
-            let desc =
-                self.row(|d| d.is(Flags::LOAD) && !d.is(Flags::VAX) || d.shape == Shape::Store);
+            let desc = self.row(|d| d.is(Flags::LOAD) || d.shape == Shape::Store);
             let fields = self.place(desc);
             let prefetch = desc.is(Flags::LOAD) && !desc.is(Flags::LOCKED) && self.rng.chance(200);
             let ra = if prefetch { 31 } else { fields.ra };
@@ -517,10 +519,8 @@ impl Generator {
                 self.words.push(illegal);
             }
             _ => {
-                let desc = self.row(|d| d.is(Flags::VAX));
-                let qualifiers = self.qualifiers(desc);
-                let (ra, rb, rc) = (self.float_source(), self.source(), self.float_target());
-                self.put(desc.op, Fields { ra, rb, rc, qualifiers, ..Fields::default() });
+                let desc = self.row(|d| d.is(Flags::RESERVED));
+                self.put(desc.op, Fields::default());
             }
         }
     }

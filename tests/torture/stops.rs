@@ -169,14 +169,12 @@ fn pal_calls() {
     }
 }
 
-/// Words that are no instructions, PALcode's own, and what isn't executed: not retired.
+/// Words that are no instructions, and PALcode's own: not retired.
 #[test]
-fn illegal_and_unsupported() {
+fn illegal_instructions() {
     for word in [0x0400_0000u32, 0x1c00_0000, 0x6400_0000, 0x7fff_ffff, 0x4000_0fe0] {
         illegal(word, |pc| Exit::Illegal { pc, word });
     }
-    let word = asm("addg $f1, $f2, $f3", 0).unwrap();
-    illegal(word, |pc| Exit::Unsupported { pc, word });
 }
 
 fn illegal(word: u32, want: impl Fn(u64) -> Exit) {

@@ -2,7 +2,8 @@
 
 use axperf_isa::exec::{Flow, exec};
 use axperf_isa::sem::{
-    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width,
+    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, VaxConversion,
+    VaxFormat, Width,
 };
 use axperf_isa::{Insn, asm, decode};
 
@@ -34,7 +35,6 @@ pub enum Stop {
     Trap(ArithTrap, u8, u64),
     Pal(u32),
     Illegal,
-    Unsupported,
 }
 
 /// Where an instruction went.
@@ -274,6 +274,22 @@ impl Sem for Eval {
     fn fp_convert(&mut self, _: FpConversion, _: Qualifiers, _: u64) -> Result<u64, Stop> {
         Ok(0)
     }
+    fn vax_arith(
+        &mut self,
+        _: FpOp,
+        _: VaxFormat,
+        _: Qualifiers,
+        _: u64,
+        _: u64,
+    ) -> Result<u64, Stop> {
+        Ok(0)
+    }
+    fn vax_compare(&mut self, _: FpRelation, _: Qualifiers, _: u64, _: u64) -> Result<u64, Stop> {
+        Ok(0)
+    }
+    fn vax_convert(&mut self, _: VaxConversion, _: Qualifiers, _: u64) -> Result<u64, Stop> {
+        Ok(0)
+    }
     fn fpcr(&mut self) -> Result<u64, Stop> {
         Ok(self.fpcr)
     }
@@ -335,8 +351,5 @@ impl Sem for Eval {
     }
     fn illegal(&mut self) -> Stop {
         Stop::Illegal
-    }
-    fn unsupported(&mut self) -> Stop {
-        Stop::Unsupported
     }
 }
