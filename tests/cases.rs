@@ -114,6 +114,7 @@ fn setup(case: &Case) -> Vec<u32> {
 fn before(case: &Case, way: Way, engine: &Engine) -> Machine<FlatMemory> {
     let mut machine = Machine::new(engine, FlatMemory::new(MEMORY as usize)).expect("it fits");
     machine.set_async(way == Way::Flag);
+    machine.set_palmode(case.palmode);
     let setup = if way == Way::Constant { setup(case) } else { Vec::new() };
     let start = CODE - 4 * setup.len() as u64;
     for (n, word) in setup.iter().chain(&case.words).enumerate() {
@@ -201,7 +202,7 @@ fn retired(case: &Case, exit: Exit) -> Option<u64> {
         _ if case.words.len() > 1 => None,
         Exit::Fault { access: Access::Execute, .. } => Some(1),
         Exit::Fault { .. } | Exit::Unaligned { .. } => Some(0),
-        Exit::Illegal { .. } => Some(0),
+        Exit::Illegal { .. } | Exit::PalMode { .. } => Some(0),
         _ => Some(1 + u64::from(case.exit.is_none())),
     }
 }

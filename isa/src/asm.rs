@@ -5,6 +5,7 @@ use crate::decode;
 use crate::desc::{INSNS, InsnDesc, Op};
 use crate::encode::{EncodeError, Fields, encode};
 use crate::format::{Form, ZERO};
+use crate::palmode::{self, Family};
 use crate::regs::Reg;
 use crate::sem::{Qualifiers, Rounding};
 use crate::syntax::{ALIASES, Operand, operands};
@@ -35,6 +36,8 @@ pub(crate) struct Line<'t, 'l> {
     pc: u64,
     /// Addresses of labels.
     labels: &'l dyn Fn(&str) -> Option<u64>,
+    /// Whose PALmode instructions are known.
+    palmode: Option<Family>,
 }
 
 fn is_word(c: char) -> bool {
@@ -48,7 +51,12 @@ impl<'t, 'l> Line<'t, 'l> {
         pc: u64,
         labels: &'l dyn Fn(&str) -> Option<u64>,
     ) -> Self {
-        Line { text, at: 0, number, pc, labels }
+        Line { text, at: 0, number, pc, labels, palmode: None }
+    }
+
+    /// PALmode instructions of a family are known too.
+    pub(crate) fn with_palmode(self, palmode: Option<Family>) -> Self {
+        Line { palmode, ..self }
     }
 
     fn rest(&self) -> &'t str {
@@ -223,7 +231,7 @@ impl<'t, 'l> Line<'t, 'l> {
     }
 
     /// Words from this instruction's successor to the address that is written here.
-    fn words_to_target(&mut self) -> Result<i64, AsmError> {
+    pub(crate) fn words_to_target(&mut self) -> Result<i64, AsmError> {
         self.skip_space();
         let start = self.at;
         let bytes = self.expression()?.wrapping_sub(self.pc as i64).wrapping_sub(4);
@@ -234,11 +242,25 @@ impl<'t, 'l> Line<'t, 'l> {
         Ok(bytes >> 2)
     }
 
-    fn base(&mut self) -> Result<u8, AsmError> {
+    pub(crate) fn base(&mut self) -> Result<u8, AsmError> {
         self.expect('(', "`(`")?;
         let register = self.int()?;
         self.expect(')', "`)`")?;
         Ok(register)
+    }
+
+    /// `disp(rb)`, of which either may be missing.
+    pub(crate) fn memory(&mut self) -> Result<(i32, u8), AsmError> {
+        self.skip_space();
+        let disp = if self.rest().starts_with('(') { 0 } else { self.number()? };
+        let base = if self.accept('(') {
+            let register = self.int()?;
+            self.expect(')', "`)`")?;
+            register
+        } else {
+            ZERO
+        };
+        Ok((disp, base))
     }
 
     fn operand(&mut self, operand: Operand, fields: &mut Fields) -> Result<(), AsmError> {
@@ -276,16 +298,7 @@ impl<'t, 'l> Line<'t, 'l> {
                 fields.ra = self.fp()?;
                 fields.rb = fields.ra;
             }
-            Operand::Memory => {
-                fields.imm = if self.rest().starts_with('(') { 0 } else { self.number()? };
-                fields.rb = if self.accept('(') {
-                    let register = self.int()?;
-                    self.expect(')', "`)`")?;
-                    register
-                } else {
-                    ZERO
-                };
-            }
+            Operand::Memory => (fields.imm, fields.rb) = self.memory()?,
             Operand::Displacement | Operand::Hint | Operand::Function => {
                 fields.imm = self.number()?;
             }
@@ -340,6 +353,11 @@ impl<'t, 'l> Line<'t, 'l> {
         self.skip_space();
         let start = self.at;
         let name = self.take_while(|c| is_word(c) || c == '/');
+        if let Some(family) = self.palmode
+            && let Some(word) = palmode::instruction(self, name, start, family)
+        {
+            return word;
+        }
         let operands_at = self.at;
         // Several candidates may have the name; what they complain about furthest on is the fault.
         let mut fault: Option<AsmError> = None;

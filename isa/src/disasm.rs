@@ -5,6 +5,7 @@ use core::fmt::{self, Display, Formatter};
 use crate::desc::InsnDesc;
 use crate::format::{INEXACT, SOFTWARE, UNDERFLOW};
 use crate::insn::Insn;
+use crate::palmode::{Family, PalInsn, Text};
 use crate::regs::Reg;
 use crate::syntax::{ALIASES, Operand, operands};
 
@@ -19,24 +20,38 @@ pub struct Disasm {
     word: u32,
     insn: Option<Insn>,
     pc: u64,
+    palmode: Option<Family>,
 }
 
 /// Disassembles a word at `pc`.
 #[must_use]
 pub fn disasm(word: u32, pc: u64) -> Disasm {
-    Disasm { word, insn: crate::decode(word), pc }
+    Disasm { word, insn: crate::decode(word), pc, palmode: None }
 }
 
 impl Insn {
     /// Disassembles it, as at `pc`.
     #[must_use]
     pub fn disasm(&self, pc: u64) -> Disasm {
-        Disasm { word: self.word, insn: Some(*self), pc }
+        Disasm { word: self.word, insn: Some(*self), pc, palmode: None }
+    }
+}
+
+impl Disasm {
+    /// PALmode instructions are those of a family; else they are opcodes with 26 bits.
+    #[must_use]
+    pub(crate) fn with_palmode(self, family: Family) -> Disasm {
+        Disasm { palmode: Some(family), ..self }
     }
 }
 
 impl Display for Disasm {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(family) = self.palmode
+            && let Some(insn) = PalInsn::decode(self.word, family)
+        {
+            return Text { insn, family, pc: self.pc }.fmt(f);
+        }
         let Some(insn) = self.insn else {
             return write!(f, ".long {:#x}", self.word);
         };
@@ -77,11 +92,11 @@ fn write_name(f: &mut Formatter<'_>, insn: &Insn) -> fmt::Result {
 }
 
 /// A number as C's `%#x` has it.
-fn write_number(f: &mut Formatter<'_>, number: u64) -> fmt::Result {
+pub(crate) fn write_number(f: &mut Formatter<'_>, number: u64) -> fmt::Result {
     if number == 0 { f.write_str("0") } else { write!(f, "{number:#x}") }
 }
 
-fn write_int(f: &mut Formatter<'_>, number: u8) -> fmt::Result {
+pub(crate) fn write_int(f: &mut Formatter<'_>, number: u8) -> fmt::Result {
     f.write_str(match Reg::int(number) {
         Some(reg @ (Reg::Gp | Reg::Sp)) => reg.name(),
         Some(reg) => reg.abi_name(),
@@ -120,6 +135,6 @@ impl Disasm {
     }
 }
 
-fn displaced(pc: u64, words: i32) -> u64 {
+pub(crate) fn displaced(pc: u64, words: i32) -> u64 {
     pc.wrapping_add(4).wrapping_add((i64::from(words) << 2) as u64)
 }

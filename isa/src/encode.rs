@@ -71,12 +71,12 @@ impl Insn {
     }
 }
 
-const fn register(number: u8, shift: u32) -> Result<u32, EncodeError> {
+pub(crate) const fn register(number: u8, shift: u32) -> Result<u32, EncodeError> {
     if number <= ZERO { Ok((number as u32) << shift) } else { Err(EncodeError::Register) }
 }
 
 /// The low bits of a signed number.
-const fn signed(imm: i32, bits: u32) -> Result<u32, EncodeError> {
+pub(crate) const fn signed(imm: i32, bits: u32) -> Result<u32, EncodeError> {
     let half = 1 << (bits - 1);
     if imm >= -half && imm < half {
         Ok(imm as u32 & ((1 << bits) - 1))
@@ -85,7 +85,7 @@ const fn signed(imm: i32, bits: u32) -> Result<u32, EncodeError> {
     }
 }
 
-const fn unsigned(imm: i32, bits: u32) -> Result<u32, EncodeError> {
+pub(crate) const fn unsigned(imm: i32, bits: u32) -> Result<u32, EncodeError> {
     if imm >= 0 && imm >> bits == 0 { Ok(imm as u32) } else { Err(EncodeError::Range) }
 }
 

@@ -16,6 +16,7 @@ pub mod exec;
 pub mod format;
 pub mod fpcr;
 pub mod insn;
+pub mod palmode;
 pub mod program;
 pub mod regs;
 pub mod sem;

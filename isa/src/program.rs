@@ -10,6 +10,7 @@ use crate::asm_error::{AsmError, Problem};
 use crate::desc::Op;
 use crate::encode::{EncodeError, Fields, encode};
 use crate::format::ZERO;
+use crate::palmode::Family;
 
 /// Assembles lines of text, to stand at `base`.
 ///
@@ -35,6 +36,15 @@ use crate::format::ZERO;
 /// # Errors
 /// The first line that is wrong.
 pub fn assemble(text: &str, base: u64) -> Result<Vec<u32>, AsmError> {
+    assemble_with(text, base, None)
+}
+
+/// Assembles; PALmode instructions are those of the family.
+pub(crate) fn assemble_with(
+    text: &str,
+    base: u64,
+    palmode: Option<Family>,
+) -> Result<Vec<u32>, AsmError> {
     // The size of a line doesn't depend on the value of a label, so one pass finds the labels: it
     // takes every label for the address of the line that uses it.
     let mut labels = BTreeMap::new();
@@ -42,7 +52,7 @@ pub fn assemble(text: &str, base: u64) -> Result<Vec<u32>, AsmError> {
     for (n, line) in text.lines().enumerate() {
         let pc = sizes.pc();
         let here = |_: &str| Some(pc);
-        let mut line = Line::new(without_comment(line), n + 1, pc, &here);
+        let mut line = Line::new(without_comment(line), n + 1, pc, &here).with_palmode(palmode);
         while let Some(name) = label(&mut line) {
             if labels.insert(name, pc).is_some() {
                 return Err(line.error(Problem::Duplicate));
@@ -53,7 +63,8 @@ pub fn assemble(text: &str, base: u64) -> Result<Vec<u32>, AsmError> {
     let mut program = Assembler { base, words: Vec::with_capacity(sizes.words.len()) };
     for (n, line) in text.lines().enumerate() {
         let find = |name: &str| labels.get(name).copied();
-        let mut line = Line::new(without_comment(line), n + 1, program.pc(), &find);
+        let mut line =
+            Line::new(without_comment(line), n + 1, program.pc(), &find).with_palmode(palmode);
         while label(&mut line).is_some() {}
         program.statement(&mut line)?;
     }

@@ -383,6 +383,14 @@ pub trait Sem {
     ) -> Result<(), Self::Stop>;
     /// CALL_PAL: retires and leaves for whoever plays PALcode.
     fn call_pal(&mut self, function: u32) -> Self::Stop;
+    /// A PALcode function that is done here unless whoever plays PALcode wants every one. Code where
+    /// that is so isn't translated.
+    ///
+    /// # Errors
+    /// It is left to them, as by [`Sem::call_pal`].
+    fn own_pal_call(&mut self, _function: u32) -> Result<(), Self::Stop> {
+        Ok(())
+    }
     /// The instruction isn't one, or not one that a user may execute.
     fn illegal(&mut self) -> Self::Stop;
 }

@@ -72,6 +72,8 @@ pub mod word {
     pub const HOST_FLAGS: usize = 90;
     /// The divisor where translated code divides with the help of a stub.
     pub const DIVISOR: usize = 91;
+    /// Not 0: every CALL_PAL is left to whoever plays PALcode, the thread pointer's too.
+    pub const ALL_PAL_CALLS: usize = 92;
 }
 
 /// No LL/SC reservation is held: no access has an address with all bits set.

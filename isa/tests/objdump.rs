@@ -8,6 +8,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use axperf_isa::palmode::{self, Family, PalInsn};
 use axperf_isa::{Op, decode, disasm};
 use support::{have, have_file};
 
@@ -15,7 +16,16 @@ use support::{have, have_file};
 const LIBC: &str = "/usr/alpha-linux-gnu/lib/libc.so.6.1";
 
 /// What we write otherwise, and why.
-fn difference(word: u32) -> Option<&'static str> {
+fn difference(word: u32, family: Option<Family>) -> Option<&'static str> {
+    match family.and_then(|family| Some((family, PalInsn::decode(word, family)?))) {
+        Some((Family::Ev5, PalInsn::Load(access) | PalInsn::Store(access))) if access.locked => {
+            return Some("binutils assembles the 21164's bit 10, LOCK, and prints nothing of it");
+        }
+        Some((Family::Ev4, PalInsn::Store(_))) if word & 0xf000 == 0xe000 => {
+            return Some("binutils prints HW_ST/PAR of a longword as hw_stq/par");
+        }
+        _ => {}
+    }
     match decode(word).map(|insn| (insn.op, insn.literal)) {
         Some((Op::sextb | Op::sextw, true)) => {
             Some("the manual gives SEXTB and SEXTW a literal form, binutils doesn't")
@@ -36,11 +46,21 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The machine's name to objdump.
+fn machine(family: Option<Family>) -> &'static str {
+    match family {
+        None => "alpha",
+        Some(Family::Ev4) => "alpha:ev4",
+        Some(Family::Ev5) => "alpha:ev5",
+        Some(Family::Ev6) => "alpha:ev6",
+    }
+}
+
 /// Compares every word of a file that holds nothing else, as if it stood at `base`.
-fn compare(file: &Path, base: u64) {
+fn compare(file: &Path, base: u64, family: Option<Family>) {
     let bytes = std::fs::read(file).unwrap();
     let listing = run(Command::new("alpha-linux-gnu-objdump")
-        .args(["-D", "-z", "-b", "binary", "-m", "alpha"])
+        .args(["-D", "-z", "-b", "binary", "-m", machine(family)])
         .arg(format!("--adjust-vma={base:#x}"))
         .arg(file));
     let mut words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap()));
@@ -52,8 +72,12 @@ fn compare(file: &Path, base: u64) {
         assert_eq!(u64::from_str_radix(address.trim(), 16), Ok(pc));
         let (_, theirs) = rest.split_once('\t').unwrap();
         let word = words.next().unwrap();
-        let ours = disasm(word, pc).to_string();
-        if (ours == theirs.trim_end()) == difference(word).is_some() {
+        let ours = match family {
+            None => disasm(word, pc),
+            Some(family) => palmode::disasm(word, pc, family),
+        };
+        let ours = ours.to_string();
+        if (ours == theirs.trim_end()) == difference(word, family).is_some() {
             wrong.push(format!("{word:#010x}: {ours:?}, objdump {theirs:?}"));
         }
         pc += 4;
@@ -78,7 +102,7 @@ fn c_library() {
         .args(["-O", "binary", "--only-section=.text"])
         .args([libc, &text]));
     assert!(std::fs::metadata(&text).unwrap().len() > 1 << 20);
-    compare(&text, 0x1_2000_0000);
+    compare(&text, 0x1_2000_0000, None);
     std::fs::remove_file(text).unwrap();
 }
 
@@ -90,6 +114,34 @@ fn encoding_space() {
     let file = temporary("sweep");
     let bytes: Vec<u8> = words::sweep().into_iter().flat_map(u32::to_le_bytes).collect();
     std::fs::write(&file, bytes).unwrap();
-    compare(&file, 0x1_2000_0000);
+    compare(&file, 0x1_2000_0000, None);
     std::fs::remove_file(file).unwrap();
+}
+
+/// Every value of the fields of PALmode instructions, for each family of CPUs.
+#[test]
+fn palmode() {
+    if !have("alpha-linux-gnu-objdump") {
+        return;
+    }
+    let file = temporary("palmode");
+    let bytes: Vec<u8> = words::palmode().flat_map(u32::to_le_bytes).collect();
+    std::fs::write(&file, bytes).unwrap();
+    for &family in Family::ALL {
+        compare(&file, 0x1_2000_0000, Some(family));
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+/// The other instructions are the same for every family.
+#[test]
+fn families_share_the_rest() {
+    for word in words::sweep().into_iter().step_by(7) {
+        for &family in Family::ALL {
+            if PalInsn::decode(word, family).is_none() {
+                let text = palmode::disasm(word, 0, family).to_string();
+                assert_eq!(text, disasm(word, 0).to_string());
+            }
+        }
+    }
 }

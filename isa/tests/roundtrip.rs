@@ -3,6 +3,7 @@
 mod words;
 
 use axperf_isa::format::Form;
+use axperf_isa::palmode::{self, Family, PalInsn};
 use axperf_isa::{Insn, Op, asm, decode, disasm, encode};
 
 /// The word without the bits that the architecture ignores in this instruction.
@@ -62,4 +63,61 @@ fn the_sweep_reaches_every_row() {
     seen.extend(words::sweep().into_iter().filter_map(|word| Some(decode(word)?.op)));
     let missing: Vec<_> = axperf_isa::INSNS.iter().filter(|d| !seen.contains(&d.op)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// PALmode: decode, then encode; disassemble, then assemble: the same word, without the bits that the
+/// CPU ignores.
+#[test]
+fn palmode_inverts() {
+    let pc = 0x1_2000_0000;
+    for &family in Family::ALL {
+        let mut decoded = 0;
+        for word in words::palmode() {
+            let ignored = match (family, word >> 26) {
+                (Family::Ev4, 0x19 | 0x1d) => 7 << 13,
+                // A return's displacement.
+                (Family::Ev6, 0x1e) if word >> 15 & 1 != 0 => 0x1fff,
+                _ => 0,
+            };
+            let Some(insn) = PalInsn::decode(word, family) else { continue };
+            decoded += 1;
+            assert_eq!(insn.encode(family), Ok(word & !ignored), "{family:?} {word:#010x}");
+            let text = palmode::disasm(word, pc, family).to_string();
+            assert_eq!(palmode::asm(&text, pc, family), Ok(word & !ignored), "{family:?} {text:?}");
+        }
+        assert!(decoded > 300_000, "{family:?}: {decoded}");
+    }
+}
+
+/// What the assembler refuses, and where.
+#[test]
+fn palmode_errors() {
+    for (family, text, said) in [
+        (
+            Family::Ev4,
+            "hw_ret ($1)",
+            "line 1, column 1: the instruction does not have these qualifiers",
+        ),
+        (Family::Ev6, "hw_rei", "line 1, column 1: the instruction does not have these qualifiers"),
+        (
+            Family::Ev4,
+            "hw_ldl/v $1,0($2)",
+            "line 1, column 1: the instruction does not have these qualifiers",
+        ),
+        (Family::Ev5, "hw_ldl $1,512($2)", "line 1, column 11: number out of range"),
+        (Family::Ev4, "hw_mfpr $1,32", "line 1, column 12: number out of range"),
+        (
+            Family::Ev5,
+            "hw_mfpr/p $1,3",
+            "line 1, column 1: the instruction does not have these qualifiers",
+        ),
+        (Family::Ev6, "hw_stl_l $1,0($2)", "line 1, column 1: no such instruction"),
+        (Family::Ev6, "hw_ld $1,0($2)", "line 1, column 1: no such instruction"),
+        (Family::Ev6, "hw_ret ($1) 2", "line 1, column 13: unexpected text after the instruction"),
+    ] {
+        let error = palmode::asm(text, 0, family).unwrap_err();
+        assert_eq!(error.to_string(), said, "{family:?} {text}");
+    }
+    // Without a family they are no instructions.
+    assert!(asm("hw_ret ($1)", 0).is_err());
 }

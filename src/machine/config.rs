@@ -1,5 +1,7 @@
 //! How an engine runs code.
 
+use axperf_isa::{Insn, Shape};
+
 use crate::machine::cpu::Cpu;
 
 /// Which engine executes guest code.
@@ -23,6 +25,7 @@ pub struct Config {
     pub(crate) code_limit: usize,
     pub(crate) region_blocks: usize,
     pub(crate) statistics: bool,
+    pub(crate) all_pal_calls: bool,
 }
 
 impl Default for Config {
@@ -44,6 +47,7 @@ impl Config {
             code_limit: 256 << 20,
             region_blocks: usize::MAX,
             statistics: false,
+            all_pal_calls: false,
         }
     }
 
@@ -98,5 +102,19 @@ impl Config {
     pub fn statistics(&mut self, on: bool) -> &mut Self {
         self.statistics = on;
         self
+    }
+
+    /// Every CALL_PAL comes back as [`Exit::Pal`](crate::Exit::Pal). Otherwise the machine does three
+    /// functions itself, which OSF/1's and OpenVMS's PALcode have under the same numbers: imb (0x86),
+    /// rduniq (0x9e) and wruniq (0x9f). Default: false.
+    pub fn all_pal_calls(&mut self, on: bool) -> &mut Self {
+        self.all_pal_calls = on;
+        self
+    }
+
+    /// The instruction that a word is to the translator; None for what it leaves to the interpreter.
+    pub(crate) fn translatable(&self, word: u32) -> Option<Insn> {
+        let taken = |insn: &Insn| self.all_pal_calls && insn.desc().shape == Shape::Pal;
+        self.cpu.decode(word).filter(|insn| !taken(insn))
     }
 }

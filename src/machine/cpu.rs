@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use axperf_isa::{Extension, Insn, decode};
+use axperf_isa::palmode::Family;
+use axperf_isa::sem::Rounding;
+use axperf_isa::{Extension, Flags, Insn, decode};
 
 /// AMASK bit 9: arithmetic traps are precise. It comes with no instruction.
 const PRECISE: u64 = 1 << 9;
@@ -78,11 +80,31 @@ impl Cpu {
         extension.amask() & !self.amask() == 0
     }
 
-    /// Decodes a word; None if it is no instruction of this CPU.
+    /// The CPUs whose PALmode instructions are like its.
+    #[must_use]
+    pub const fn family(self) -> Family {
+        match self {
+            Cpu::Ev4 => Family::Ev4,
+            Cpu::Ev5 | Cpu::Ev56 | Cpu::Pca56 => Family::Ev5,
+            Cpu::Ev6 | Cpu::Ev67 => Family::Ev6,
+        }
+    }
+
+    /// The instruction that a word is on it; None for an OPCDEC fault.
     #[must_use]
     pub fn decode(self, word: u32) -> Option<Insn> {
-        decode(word).filter(|insn| self.has(insn.desc().extension))
+        decode(word).filter(|insn| {
+            self.has(insn.desc().extension) && !(self == Cpu::Ev4 && rounds_to_infinity(insn))
+        })
     }
+}
+
+/// Whether an IEEE instruction rounds to minus infinity, or as the FPCR says. The 21064 rounds to
+/// nearest and toward zero only (Alpha Architecture Handbook, B.1, lets it), and leaves others to
+/// software (Linux `arch/alpha/kernel/traps.c`).
+fn rounds_to_infinity(insn: &Insn) -> bool {
+    insn.desc().is(Flags::FP)
+        && matches!(insn.qualifiers().rounding, Rounding::MinusInfinity | Rounding::Dynamic)
 }
 
 impl fmt::Display for Cpu {

@@ -1,5 +1,7 @@
 //! Why a run came back: data, never a callback, never an error.
 
+use axperf_isa::palmode::PalInsn;
+
 use crate::machine::bus::{Access, FaultKind};
 
 /// Why [`Machine::run`](crate::Machine::run) came back.
@@ -11,10 +13,19 @@ use crate::machine::bus::{Access, FaultKind};
 pub enum Exit {
     /// The fuel is used up.
     Fuel,
-    /// CALL_PAL, retired: callsys is 0x83.
+    /// CALL_PAL, retired: callsys is 0x83. The reservation is gone.
     Pal {
         /// The 26-bit function.
         function: u32,
+    },
+    /// An instruction of PALmode, where [`Machine::set_palmode`](crate::Machine::set_palmode) allows
+    /// it. Not retired: the embedder performs it and says so by
+    /// [`Machine::retire`](crate::Machine::retire).
+    PalMode {
+        /// The instruction.
+        pc: u64,
+        /// What it is, by the CPU's family.
+        insn: PalInsn,
     },
     /// A memory access failed. Not retired.
     Fault {

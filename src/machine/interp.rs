@@ -442,6 +442,12 @@ impl<B: Bus> Sem for Eval<'_, B> {
         self.after = true;
         Exit::Pal { function }
     }
+    fn own_pal_call(&mut self, function: u32) -> Result<(), Exit> {
+        match self.regs.word(word::ALL_PAL_CALLS) {
+            0 => Ok(()),
+            _ => Err(self.call_pal(function)),
+        }
+    }
     fn illegal(&mut self) -> Exit {
         Exit::Illegal { pc: self.pc, word: self.insn.word }
     }

@@ -20,8 +20,9 @@ mod vaxfp;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use axperf_isa::palmode::PalInsn;
 use axperf_isa::state::NO_RESERVATION;
-use axperf_isa::{Reg, Regs, fpcr, word};
+use axperf_isa::{Insn, Reg, Regs, fpcr, word};
 
 use axperf_jit::{Cache, Class, Code, Left, Mode, Poll};
 
@@ -69,6 +70,8 @@ pub struct Machine<B: Bus> {
     /// Registers that the program can't see any more are exact at exits too.
     exact_exits: bool,
     divergence: Option<Divergence>,
+    /// PALmode instructions come back as such.
+    palmode: bool,
 }
 
 impl<B: Bus> Machine<B> {
@@ -81,12 +84,14 @@ impl<B: Bus> Machine<B> {
         let cpu = engine.cpu();
         regs.set_word(word::AMASK, cpu.amask());
         regs.set_word(word::IMPLVER, cpu.implver());
+        regs.set_word(word::ALL_PAL_CALLS, engine.inner.config.all_pal_calls.into());
         let shape = bus.shape().0;
         Ok(Machine {
             tables: Tables::new(shape),
             samplers: Samplers::new(),
             exact_exits: true,
             divergence: None,
+            palmode: false,
             mode: Mode {
                 shape: jit_shape(shape),
                 poll: Poll::Free,
@@ -254,8 +259,8 @@ impl<B: Bus> Machine<B> {
         if came == Came::Left {
             self.tables.remember_target(cache, pc, slot);
         }
-        let (bus, cpu) = (&self.bus, self.engine.cpu());
-        let mut insn = |pc| fetch(bus, pc).and_then(|word| cpu.decode(word));
+        let (bus, config) = (&self.bus, &self.engine.inner.config);
+        let mut insn = |pc| fetch(bus, pc).and_then(|word| config.translatable(word));
         Ok(cache.code(slot).or_else(|| cache.translate(pc, mode, &mut insn)))
     }
 
@@ -327,15 +332,21 @@ impl<B: Bus> Machine<B> {
 
     /// Does what the machine does itself of an exit; the rest is the caller's.
     fn settle(&mut self, exit: Exit) -> Option<Exit> {
-        let Exit::Pal { function } = exit else {
-            return Some(exit);
-        };
-        self.clear_reservation();
-        if function != IMB {
-            return Some(exit);
+        match exit {
+            Exit::Pal { function } => {
+                self.clear_reservation();
+                if function != IMB || self.engine.inner.config.all_pal_calls {
+                    return Some(exit);
+                }
+                self.imb();
+                None
+            }
+            Exit::Illegal { pc, word } if self.palmode => {
+                let insn = PalInsn::decode(word, self.engine.cpu().family());
+                Some(insn.map_or(exit, |insn| Exit::PalMode { pc, insn }))
+            }
+            _ => Some(exit),
         }
-        self.imb();
-        None
     }
 
     /// Forgets decoded code that is another by now, after an engine's invalidation.
@@ -431,6 +442,48 @@ impl<B: Bus> Machine<B> {
         self.cpu.regs_mut().set_word(word::LOCK_ADDR, NO_RESERVATION);
     }
 
+    /// Whether the CPU is in PALmode: then an instruction of PALmode comes back as
+    /// [`Exit::PalMode`], else as [`Exit::Illegal`]. Nothing else depends on it: PALcode's own
+    /// registers and address translation are the embedder's. Default: false.
+    pub fn set_palmode(&mut self, on: bool) {
+        self.palmode = on;
+    }
+
+    /// Whether the CPU is in PALmode.
+    #[must_use]
+    pub fn palmode(&self) -> bool {
+        self.palmode
+    }
+
+    /// The embedder has performed the instruction at the pc, which came back without having retired:
+    /// it retires now, samples that are due then are taken, and the pc is `next`.
+    pub fn retire(&mut self, next: u64) {
+        self.set_reg(Reg::Pc, next);
+        self.retired += 1;
+        self.interpreted += 1;
+        if !self.samplers.is_empty() {
+            self.samplers.advance(1, self.retired, self.cpu.regs(), &self.bus);
+        }
+    }
+
+    /// Executes an instruction as if it stood at the pc, on a CPU that has them all: what an operating
+    /// system does for an instruction that the CPU lacks. The pc is the next instruction afterwards.
+    /// It doesn't count as retired, and the reservation is gone, as after the trap.
+    ///
+    /// # Errors
+    /// The exit, if the instruction has one.
+    pub fn emulate(&mut self, insn: &Insn) -> std::result::Result<(), Exit> {
+        self.clear_reservation();
+        let clock = clock(self.start, self.counted.then_some(self.retired));
+        let ran = interp::run_block(
+            self.cpu.regs_mut(),
+            &self.bus,
+            &mut |_| clock,
+            std::slice::from_ref(insn),
+        );
+        ran.exit.and_then(|exit| self.settle(exit)).map_or(Ok(()), Err)
+    }
+
     /// A handle that makes [`run`](Machine::run) come back, from anywhere.
     #[must_use]
     pub fn kick(&self) -> Kick {
@@ -522,7 +575,7 @@ fn fetch<B: Bus>(bus: &B, pc: u64) -> Option<u32> {
 }
 
 /// Address and kind of the access that an instruction makes.
-fn access_of(regs: &Regs, insn: &axperf_isa::Insn) -> Option<(u64, Access)> {
+fn access_of(regs: &Regs, insn: &Insn) -> Option<(u64, Access)> {
     let desc = insn.desc();
     let addr = regs.int(insn.rb).wrapping_add(insn.imm as i64 as u64);
     if desc.is(axperf_isa::Flags::STORE) {

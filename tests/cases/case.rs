@@ -5,20 +5,22 @@
 //! ```
 //!
 //! Left of `=>` stand the instruction (or several, with `;` between them, of which the first stands
-//! at 0x1000) and what is there before: registers, memory as `m[0x8000]:8=0x1234`, `cpu=ev56`.
+//! at 0x1000) and what is there before: registers, memory as `m[0x8000]:8=0x1234`, `cpu=ev56`,
+//! `palmode=1` for a CPU in PALmode.
 //! Right of it stands all that is another afterwards, or `unchanged`: registers, memory, `pc`
 //! where it isn't the next instruction, and, where the run doesn't go on, the exit:
 //!
 //! ```text
 //! exit pal 0x83             exit illegal    exit unaligned 0x8001
-//! exit fault read 0x10000   exit arith swc inv f3
+//! exit fault read 0x10000   exit arith swc inv f3    exit palmode
 //! ```
 //!
 //! A number is hexadecimal or decimal, with a sign if need be; that of a floating-point register
 //! may be a number with a point or `inf`, which stands for its T_floating image. `*` is any value.
 //! A comment starts with `#` and a space.
 
-use axperf::isa::{Insn, Width, assemble};
+use axperf::isa::palmode::{PalInsn, assemble};
+use axperf::isa::{Insn, Width};
 use axperf::{Access, Cpu, Exit, FaultKind, Reg};
 
 /// Where the first instruction stands.
@@ -36,6 +38,8 @@ pub struct Case {
     pub text: String,
     pub words: Vec<u32>,
     pub cpu: Cpu,
+    /// PALmode instructions come back.
+    pub palmode: bool,
     pub before: Vec<(Place, u64)>,
     /// What changes; None is any value.
     pub after: Vec<(Place, Option<u64>)>,
@@ -92,17 +96,14 @@ fn case(file: &str, line: usize, text: &str) -> Result<Case, String> {
     }
     let (program, given) = left.split_at(at);
     let program = program.trim();
-    let words = assemble(&program.replace(';', "\n"), CODE).map_err(|e| e.to_string())?;
-    if words.is_empty() {
-        return Err("the instruction is missing".into());
-    }
     let mut case = Case {
         file: file.to_owned(),
         line,
         text: program.to_owned(),
-        pc: CODE + 4 * words.len() as u64,
-        words,
+        pc: CODE,
+        words: Vec::new(),
         cpu: Cpu::default(),
+        palmode: false,
         before: Vec::new(),
         after: Vec::new(),
         exit: None,
@@ -112,6 +113,10 @@ fn case(file: &str, line: usize, text: &str) -> Result<Case, String> {
             case.cpu = name.parse().map_err(|e: axperf::UnknownCpu| e.to_string())?;
             continue;
         }
+        if token == "palmode=1" {
+            case.palmode = true;
+            continue;
+        }
         let (place, value) = assignment(token)?;
         let value = value.ok_or_else(|| format!("{token}: a value is needed"))?;
         if case.before.iter().any(|(p, _)| *p == place) {
@@ -119,6 +124,12 @@ fn case(file: &str, line: usize, text: &str) -> Result<Case, String> {
         }
         case.before.push((place, value));
     }
+    let lines = program.replace(';', "\n");
+    case.words = assemble(&lines, CODE, case.cpu.family()).map_err(|e| e.to_string())?;
+    if case.words.is_empty() {
+        return Err("the instruction is missing".into());
+    }
+    case.pc += 4 * case.words.len() as u64;
     outcome(&mut case, right)?;
     Ok(case)
 }
@@ -139,10 +150,10 @@ fn outcome(case: &mut Case, text: &str) -> Result<(), String> {
             let words: Vec<&str> = tokens.by_ref().collect();
             let at = pc.unwrap_or(case.pc - 4);
             let word = case.words.get((at.wrapping_sub(CODE) / 4) as usize).copied();
-            let exit = exit(&words, at, word.unwrap_or_default())?;
+            let exit = exit(&words, at, word.unwrap_or_default(), case.cpu)?;
             pc = match exit {
                 Exit::Fault { pc, .. } | Exit::Unaligned { pc, .. } => Some(pc),
-                Exit::Illegal { pc, .. } => Some(pc),
+                Exit::Illegal { pc, .. } | Exit::PalMode { pc, .. } => Some(pc),
                 _ => pc,
             };
             case.exit = Some(exit);
@@ -162,13 +173,17 @@ fn outcome(case: &mut Case, text: &str) -> Result<(), String> {
 }
 
 /// An exit of the instruction at `pc`.
-fn exit(words: &[&str], pc: u64, word: u32) -> Result<Exit, String> {
+fn exit(words: &[&str], pc: u64, word: u32, cpu: Cpu) -> Result<Exit, String> {
     Ok(match *words {
         ["pal", function] => {
             let function = u32::try_from(number(function)?).map_err(|e| e.to_string())?;
             Exit::Pal { function }
         }
         ["illegal"] => Exit::Illegal { pc, word },
+        ["palmode"] => {
+            let insn = PalInsn::decode(word, cpu.family());
+            Exit::PalMode { pc, insn: insn.ok_or("no PALmode instruction")? }
+        }
         ["unaligned", addr] => Exit::Unaligned { pc, addr: number(addr)?, word },
         ["fault", access, addr] => {
             let addr = number(addr)?;

@@ -6,17 +6,19 @@ use crate::Insn;
 /// Call privileged architecture library: traps to PALcode with a 26-bit function.
 ///
 /// Reading and writing the thread pointer, which every OSF/1 PALcode has as unprivileged functions,
-/// goes on; as for all of PALcode, the reservation is gone afterwards. Anything else is for whoever
-/// plays PALcode.
+/// goes on unless whoever plays PALcode wants them all; as for all of PALcode, the reservation is
+/// gone afterwards. Anything else is for whoever plays PALcode.
 pub fn call_pal<S: Sem>(s: &mut S, i: &Insn) -> Result<(), S::Stop> {
     match i.imm as u32 {
         RDUNIQUE => {
+            s.own_pal_call(RDUNIQUE)?;
             let unique = s.unique();
             s.clear_reservation();
             s.set_int(0, unique);
             Ok(())
         }
         WRUNIQUE => {
+            s.own_pal_call(WRUNIQUE)?;
             let unique = s.int(16);
             s.clear_reservation();
             s.set_unique(unique);

@@ -50,3 +50,15 @@ pub fn sweep() -> Vec<u32> {
     words.extend((0..0x400_0000).step_by(0x1_0001));
     words
 }
+
+/// The opcodes that are reserved to PALcode, with each value of their low 16 bits and with registers
+/// that make a difference to some CPU.
+#[allow(dead_code)]
+pub fn palmode() -> impl Iterator<Item = u32> {
+    let registers = [(1u32, 1u32), (1, 2), (1, 31), (31, 1), (31, 31)];
+    [0x19u32, 0x1b, 0x1d, 0x1e, 0x1f].into_iter().flat_map(move |opcode| {
+        registers.into_iter().flat_map(move |(a, b)| {
+            (0..0x10000).map(move |low| opcode << 26 | a << 21 | b << 16 | low)
+        })
+    })
+}
