@@ -4,7 +4,7 @@
 
 use axperf_isa::{Flags, Insn, Shape};
 
-use crate::region::{Edge, Region};
+use crate::region::{Block, Edge, Region};
 use crate::variant::Mode;
 
 pub(crate) fn reads(insn: &Insn) -> u64 {
@@ -19,6 +19,15 @@ pub(crate) fn writes(insn: &Insn) -> u64 {
 pub(crate) fn touches_memory(insn: &Insn) -> bool {
     let flags = insn.desc().flags;
     flags.contains(Flags::LOAD) || flags.contains(Flags::STORE)
+}
+
+/// Whether it is never left to the interpreter.
+pub(crate) fn stays(insn: &Insn) -> bool {
+    use Shape::{Br, Branch, Cmov, FBranch, FCmov, FToI, IToF, Int, Jump, Lda};
+    matches!(
+        insn.desc().shape,
+        Int | Cmov | Lda | Branch | FBranch | Br | Jump | FCmov | FToI | IToF
+    )
 }
 
 /// Facts of each block's head.
@@ -86,15 +95,18 @@ pub(crate) fn dirty_after(dirty: u64, insn: &Insn, mode: Mode) -> u64 {
 /// Everything is seen by whoever comes after the region.
 pub(crate) fn live_at_end(region: &Region, block: usize, live: &[u64]) -> u64 {
     let block = &region.blocks[block];
-    let leaves = block.edges.is_empty() || !block.returns.is_empty();
-    let mut l = if leaves { u64::MAX } else { 0 };
+    let mut l = if leaves(block) { u64::MAX } else { 0 };
     for edge in &block.edges {
-        l |= match *edge {
-            Edge::Inside(t) => live[t],
-            Edge::Outside => u64::MAX,
-        };
+        if let Edge::Inside(t) = *edge {
+            l |= live[t];
+        }
     }
     l
+}
+
+/// Whether a way out of the region is at the block's end.
+pub(crate) fn leaves(block: &Block) -> bool {
+    block.edges.is_empty() || !block.returns.is_empty() || block.edges.contains(&Edge::Outside)
 }
 
 /// What is seen before an instruction, given what is after it.

@@ -13,7 +13,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use crate::abi::{Left, POLL_OFFSET, offset};
 use crate::checks::{self, Checked};
 use crate::flow::{self, Registers};
-use crate::region::Region;
+use crate::region::{Edge, Region};
 use crate::variant::{Charges, Mode, Poll, Shape};
 
 /// A guest instruction by the source location that its host code carries.
@@ -53,7 +53,9 @@ pub(crate) struct Tx<'a> {
     ints: [Option<Variable>; 32],
     fps: [Option<Variable>; 32],
     budget: Option<Variable>,
-    state: Variable,
+    /// The state's address, and the block in which it was taken from its register: that costs a
+    /// move, and across blocks would cost a register.
+    state: Option<(Block, Value)>,
     sig: SigRef,
     state_region: AliasRegion,
     guest_region: AliasRegion,
@@ -126,7 +128,6 @@ pub(crate) fn build(
         .insert(AliasRegionData { user_id: 1, description: "guest memory".into() });
     let sig = b.import_signature(signature(mode.poll));
     let blocks = region.blocks.iter().map(|_| b.create_block()).collect();
-    let state = b.declare_var(I64);
     let mut tx = Tx {
         region,
         registers: Registers::of(region, mode),
@@ -139,7 +140,7 @@ pub(crate) fn build(
         ints: [None; 32],
         fps: [None; 32],
         budget: None,
-        state,
+        state: None,
         sig,
         state_region,
         guest_region,
@@ -181,15 +182,28 @@ impl Tx<'_> {
         MemFlagsData::new().with_alias_region(Some(self.guest_region))
     }
 
+    /// The state's address.
+    fn state(&mut self) -> Value {
+        let here = self.b.current_block();
+        match self.state {
+            Some((block, state)) if here == Some(block) => state,
+            _ => {
+                let state = self.b.ins().get_pinned_reg(I64);
+                self.state = here.map(|block| (block, state));
+                state
+            }
+        }
+    }
+
     /// Loads a word of the state.
     pub(crate) fn state_load(&mut self, ty: cranelift_codegen::ir::Type, byte: usize) -> Value {
-        let (flags, state) = (self.state_flags(), self.b.use_var(self.state));
+        let (flags, state) = (self.state_flags(), self.state());
         self.b.ins().load(ty, flags, state, offset(byte))
     }
 
     /// Stores a word of the state.
     pub(crate) fn state_store(&mut self, value: Value, byte: usize) {
-        let (flags, state) = (self.state_flags(), self.b.use_var(self.state));
+        let (flags, state) = (self.state_flags(), self.state());
         self.b.ins().store(flags, value, state, offset(byte));
     }
 
@@ -201,8 +215,6 @@ impl Tx<'_> {
         let entry = self.b.create_block();
         self.b.append_block_params_for_function_params(entry);
         self.b.switch_to_block(entry);
-        let state = self.b.ins().get_pinned_reg(I64);
-        self.b.def_var(self.state, state);
         if self.mode.poll == Poll::Counted {
             let v = self.b.declare_var(I64);
             let param = self.b.block_params(entry)[1];
@@ -259,23 +271,7 @@ impl Tx<'_> {
         while changed {
             changed = false;
             for b in (0..n).rev() {
-                let block = &self.region.blocks[b];
-                let mut dirty = self.registers.dirty[b];
-                let mut before = Vec::with_capacity(block.insns.len());
-                for insn in &block.insns {
-                    before.push(dirty);
-                    dirty = flow::dirty_after(dirty, insn, self.mode);
-                }
-                // Any exit at the end stores what is dirty there.
-                let mut need = dirty;
-                for edge in &block.edges {
-                    if let crate::region::Edge::Inside(t) = *edge {
-                        need |= needs[t];
-                    }
-                }
-                for (insn, dirty) in block.insns.iter().zip(before).rev() {
-                    need = need & !flow::writes(insn) | flow::reads(insn) | dirty;
-                }
+                let need = self.needs_of(b, &needs);
                 if need | needs[b] != needs[b] {
                     needs[b] |= need;
                     changed = true;
@@ -283,6 +279,57 @@ impl Tx<'_> {
             }
         }
         needs[0]
+    }
+
+    /// Registers whose value at the block's head is used, given that of all heads.
+    fn needs_of(&self, b: usize, needs: &[u64]) -> u64 {
+        let block = &self.region.blocks[b];
+        let mut dirty = self.registers.dirty[b];
+        let mut before = Vec::with_capacity(block.insns.len());
+        for insn in &block.insns {
+            before.push(dirty);
+            dirty = flow::dirty_after(dirty, insn, self.mode);
+        }
+        let mut live = flow::live_at_end(self.region, b, &self.registers.live);
+        // Whoever comes after the region finds in the state what is dirty.
+        let mut need = if flow::leaves(block) { dirty } else { 0 };
+        for edge in &block.edges {
+            if let Edge::Inside(t) = *edge {
+                need |= needs[t];
+            }
+        }
+        for (insn, dirty) in block.insns.iter().zip(before).rev() {
+            live = flow::live_before(live, insn);
+            need = need & !flow::writes(insn) | flow::reads(insn);
+            if !flow::stays(insn) {
+                need |= dirty & self.exact_at_bail(live);
+            }
+            if self.mode.precise && flow::touches_memory(insn) {
+                need |= dirty;
+            }
+        }
+        if self.charges.polls[b] {
+            need |= self.registers.dirty[b] & self.exact_at_poll(b);
+        }
+        need
+    }
+
+    /// The registers that are exact where the region leaves at a poll.
+    fn exact_at_poll(&self, block: usize) -> u64 {
+        match self.mode.poll {
+            Poll::Free => 0,
+            Poll::Flag | Poll::Counted => self.registers.live[block] | self.mode.class.registers(),
+        }
+    }
+
+    /// The registers that are exact where an instruction is left to the interpreter, given what is
+    /// live before it. Where memory is checked in software, all are, for it may be a fault.
+    fn exact_at_bail(&self, live: u64) -> u64 {
+        if self.mode.shape == Shape::Identity && !self.mode.precise {
+            live | self.mode.class.registers()
+        } else {
+            u64::MAX
+        }
     }
 
     /// Translates a block.
@@ -402,7 +449,7 @@ impl Tx<'_> {
                 return;
             }
             Poll::Flag => {
-                let (flags, state) = (self.guest_flags().with_notrap(), self.b.use_var(self.state));
+                let (flags, state) = (self.guest_flags().with_notrap(), self.state());
                 let flag = self.b.ins().load(I64, flags, state, offset(POLL_OFFSET));
                 self.b.ins().brif(flag, leave, &[], go_on, &[]);
             }
@@ -426,8 +473,7 @@ impl Tx<'_> {
     }
 
     fn leave_poll(&mut self, i: usize) {
-        let exact = self.registers.live[i] | self.mode.class.registers();
-        self.store_registers(self.dirty & exact);
+        self.store_registers(self.dirty & self.exact_at_poll(i));
         self.leave(Left::POLL);
     }
 
@@ -481,14 +527,8 @@ impl Tx<'_> {
     fn fill_bail(&mut self, block: Block) {
         self.b.switch_to_block(block);
         let (i, k) = self.at;
-        // Where memory is checked in software, registers are exact at its faults.
-        let exact = if self.mode.shape == Shape::Identity && !self.mode.precise {
-            let before = flow::live_before(self.live_after(i, k), &self.insn);
-            before | self.mode.class.registers()
-        } else {
-            u64::MAX
-        };
-        self.store_registers(self.dirty & exact);
+        let live = flow::live_before(self.live_after(i, k), &self.insn);
+        self.store_registers(self.dirty & self.exact_at_bail(live));
         if self.statistics && self.region.blocks.len() > 1 {
             self.count_multi(k as i64 - self.region.blocks[i].insns.len() as i64);
         }
@@ -541,7 +581,7 @@ impl Tx<'_> {
     fn go(&mut self, target: u64) {
         let rest = self.rest();
         if let Some(t) = self.region.at(target)
-            && self.region.blocks[self.at.0].edges.contains(&crate::region::Edge::Inside(t))
+            && self.region.blocks[self.at.0].edges.contains(&Edge::Inside(t))
         {
             let ahead = if self.charges.polls[t] { 0 } else { self.charges.charge[t] };
             if rest != ahead {
