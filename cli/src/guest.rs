@@ -96,6 +96,10 @@ impl EngineReport {
         if unaligned > 0 {
             eprintln!("axperf: {unaligned} unaligned accesses fixed up");
         }
+        let emulated = self.shared.emulation_faults();
+        if emulated > 0 {
+            eprintln!("axperf: {emulated} instructions emulated that the CPU lacks");
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Runs an Alpha program: `alpha-run [-v] [-i] PROG [ARG...]`; -v says what isn't implemented, -i
-//! interprets only.
+//! Runs an Alpha program: `alpha-run [-v] [-e] [-i] [-m CPU] PROG [ARG...]`; -v says what isn't
+//! implemented, -e how many instructions were emulated; -i interprets only; -m is the CPU, as
+//! compilers have it (`ev4`).
 
 use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
 
 use axperf::{Engine, EngineKind};
 use axperf_linux::{Config, Process};
@@ -9,12 +11,18 @@ use axperf_linux::{Config, Process};
 fn main() {
     let mut args: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
     let mut config = Config::new();
+    let mut emulation = false;
     let mut engine = axperf::Config::new();
     while let Some(option) = args.first().filter(|a| a.starts_with(b"-")) {
         match option.as_slice() {
             b"-v" => drop(config.verbose(true)),
+            b"-e" => emulation = true,
             b"-i" => drop(engine.engine(EngineKind::Interp)),
-            _ => fail("usage: alpha-run [-v] [-i] PROG [ARG...]"),
+            b"-m" if args.len() > 1 => {
+                let name = String::from_utf8_lossy(&args.remove(1)).into_owned();
+                engine.cpu(name.parse().unwrap_or_else(|e| fail(e)));
+            }
+            _ => fail("usage: alpha-run [-v] [-e] [-i] [-m CPU] PROG [ARG...]"),
         }
         args.remove(0);
     }
@@ -23,7 +31,14 @@ fn main() {
         .collect();
     let engine = Engine::new(&engine).unwrap_or_else(|e| fail(e));
     match Process::new(&engine, args, env, &config, None) {
-        Ok(process) => process.run().pass_on(),
+        Ok(process) => {
+            let shared = Arc::clone(process.shared());
+            let status = process.run();
+            if emulation {
+                eprintln!("alpha-run: {} instructions emulated", shared.emulation_faults());
+            }
+            status.pass_on()
+        }
         Err(e) => fail(e),
     }
 }

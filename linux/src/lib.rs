@@ -18,6 +18,7 @@ mod config;
 mod cpu;
 mod descriptors;
 pub mod elf;
+mod emulate;
 mod errno;
 mod flags;
 mod futex;

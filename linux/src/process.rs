@@ -120,6 +120,7 @@ impl Process {
             forked: AtomicBool::new(false),
             leader: AtomicI32::new(0),
             unaligned: AtomicU64::new(0),
+            emulated: AtomicU64::new(0),
         });
         host::install_stop();
         for signal in [Signal::SEGV, Signal::BUS] {
@@ -220,6 +221,7 @@ pub struct Shared {
     leader: AtomicI32,
     /// Unaligned accesses fixed up.
     pub(crate) unaligned: AtomicU64,
+    pub(crate) emulated: AtomicU64,
 }
 
 impl fmt::Debug for Shared {
@@ -296,6 +298,13 @@ impl Shared {
     #[must_use]
     pub fn unaligned_accesses(&self) -> u64 {
         self.unaligned.load(Ordering::Relaxed)
+    }
+
+    /// Instructions that the CPU lacks and that were executed for it, by all threads: perf's
+    /// `emulation-faults`.
+    #[must_use]
+    pub fn emulation_faults(&self) -> u64 {
+        self.emulated.load(Ordering::Relaxed)
     }
 
     /// Whether the process has more than one thread.

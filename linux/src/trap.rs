@@ -13,7 +13,7 @@ use crate::signal::{AltStack, Disposal, Info, code, frame, host, sa, ss};
 use crate::signo::{SigSet, Signal};
 use crate::thread::{End, Thread};
 use crate::unaligned::{self, Refused};
-use crate::{ieee, syscall};
+use crate::{emulate, ieee, syscall};
 
 /// OSF/1 PALcode functions that come to the kernel as traps.
 mod pal {
@@ -39,7 +39,7 @@ impl Thread {
                 self.post(Info::fault(Signal::FPE, ieee::trap_code(summary), pc, 0));
             }
             Exit::Pal { function } => self.pal(function),
-            Exit::Illegal { pc, .. } => self.illegal(pc),
+            Exit::Illegal { pc, word } => self.lacking(pc, word),
             Exit::Breakpoint { pc } => {
                 self.force(Info::fault(Signal::TRAP, code::BREAKPOINT, pc, 0));
             }
@@ -61,6 +61,17 @@ impl Thread {
             _ => Info::fault(Signal::SEGV, code::NOT_MAPPED, addr, 0),
         };
         self.force(info);
+    }
+
+    /// An instruction that the CPU doesn't have.
+    fn lacking(&mut self, pc: u64, word: u32) {
+        let Some(result) = emulate::instruction(&mut self.cpu, word) else {
+            return self.illegal(pc);
+        };
+        self.shared.emulated.fetch_add(1, Ordering::Relaxed);
+        if let Err(exit) = result {
+            self.trap(&exit);
+        }
     }
 
     fn illegal(&mut self, pc: u64) {

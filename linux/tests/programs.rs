@@ -142,6 +142,64 @@ fn floating_point_environment() {
     }
 }
 
+/// What a 21064 lacks and the kernel executes for it; the same on CPUs that have it.
+#[test]
+fn lacking_instructions() {
+    if !tools() {
+        return;
+    }
+    let program = Native::of(source("lacking.c"));
+    program.compare(&["-O1"], &[&["-m", "ev4"], &["-m", "ev4", "-i"]]);
+    // CPUs between have the rounding modes and no square root.
+    let here = program.dir.path("alpha");
+    let got = run_alpha(&here, "lacking", &["-m", "ev56"], Native::ARGS);
+    assert_eq!(got.status.signal(), Some(4), "{}", text(&got.stderr));
+    for (cpu, emulated) in [("ev4", true), ("ev6", false), ("ev67", false)] {
+        let got = run_alpha(&here, "lacking", &["-e", "-m", cpu], Native::ARGS);
+        let said = text(&got.stderr);
+        let count = said.split_once("alpha-run: ").and_then(|(_, rest)| rest.split_once(' '));
+        let count: u64 = count.and_then(|(n, _)| n.parse().ok()).expect(&said);
+        assert_eq!(count > 4000, emulated, "{cpu}: {said}");
+        assert!(emulated || count == 0, "{cpu}: {said}");
+    }
+    // A program that knows nothing of it: the compiler rounds dynamically.
+    Native::of(source("fenv.c")).compare(&["-O1", "-mcpu=ev4"], &[&["-m", "ev4"]]);
+}
+
+/// Instructions that the CPU lacks and the kernel doesn't execute: SIGILL, the pc and the address after
+/// them (`arch/alpha/kernel/traps.c`, `do_entIF`).
+#[test]
+fn refused_instructions() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("refused.c"), &dir.path("refused"), &["-O1"]);
+    const ALL: [&str; 9] =
+        ["ldbu", "stw", "sextb", "itoft", "ftoit", "sqrtg", "ctpop", "minub8", "hw_mfpr"];
+    for (cpu, refused) in [
+        ("ev4", &ALL[..]),
+        ("ev5", &ALL[..]),
+        ("ev56", &["itoft", "ftoit", "sqrtg", "ctpop", "minub8", "hw_mfpr"]),
+        ("pca56", &["itoft", "ftoit", "sqrtg", "ctpop", "hw_mfpr"]),
+        ("ev6", &["ctpop", "hw_mfpr"]),
+        ("ev67", &["hw_mfpr"]),
+    ] {
+        let want: String = ALL
+            .iter()
+            .map(|name| {
+                let outcome = if refused.contains(name) { "ILL code 1, pc 4 4" } else { "none" };
+                format!("{name}: {outcome}\n")
+            })
+            .collect();
+        for engine in ENGINES {
+            let options = [&["-m", cpu], *engine].concat();
+            let got = run_alpha(&dir.path(""), "refused", &options, &[]);
+            assert_eq!(text(&got.stdout), want, "{options:?}: {}", text(&got.stderr));
+        }
+    }
+}
+
 #[test]
 fn system_calls() {
     if tools() {

@@ -5,7 +5,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Formatter};
 
-use super::mode::{ALTERNATE, PHYSICAL, VPTE, WRITE_CHECK};
+use super::fields::mode::{ALTERNATE, PHYSICAL, VPTE, WRITE_CHECK};
 use super::{Family, Ipr, PalAccess, PalInsn, PalReturn, ReturnHint};
 use crate::asm::Line;
 use crate::asm_error::{AsmError, Problem};
