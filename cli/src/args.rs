@@ -106,6 +106,9 @@ struct GuestArgs {
     /// what a C library does at random it does alike
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Let the program wait while hot code is translated, instead of translating beside it
+    #[arg(long)]
+    no_background: bool,
     /// Say at the end what the engine did
     #[arg(long)]
     stats: bool,
@@ -149,6 +152,7 @@ impl From<GuestArgs> for guest::Options {
             cpu: args.cpu,
             env: args.env.into_iter().map(|(n, v)| (n.into_vec(), v.into_vec())).collect(),
             seed: args.seed,
+            background: !args.no_background,
             stats: args.stats,
             fault_regs: args.fault_regs,
             crosscheck: args.crosscheck,

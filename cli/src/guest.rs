@@ -17,6 +17,8 @@ pub struct Options {
     pub cpu: Cpu,
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     pub seed: Option<u64>,
+    /// Translate beside the program.
+    pub background: bool,
     pub stats: bool,
     pub fault_regs: bool,
     pub crosscheck: bool,
@@ -40,6 +42,7 @@ impl Guest {
             .engine(if options.interpret { EngineKind::Interp } else { EngineKind::Jit })
             .fault_regs(options.fault_regs)
             .crosscheck(options.crosscheck)
+            .background(options.background)
             .statistics(options.stats);
         let engine = Engine::new(&config)?;
         let mut linux = axperf_linux::Config::new();
@@ -86,12 +89,16 @@ impl EngineReport {
             eprintln!("axperf: {n:>14} instructions retired {what} ({:.2}%)", percent(n));
         }
         eprintln!(
-            "axperf: {} regions translated: {} instructions to {} bytes in {:.1} ms",
+            "axperf: {} regions translated: {} instructions to {} bytes in {:.1} ms, {:.1} of it beside the program",
             stats.translations,
             stats.guest_instructions,
             stats.code_bytes,
             stats.translation_ns as f64 / 1e6,
+            stats.background_ns as f64 / 1e6,
         );
+        if stats.failures > 0 {
+            eprintln!("axperf: {} regions couldn't be translated", stats.failures);
+        }
         let unaligned = self.shared.unaligned_accesses();
         if unaligned > 0 {
             eprintln!("axperf: {unaligned} unaligned accesses fixed up");

@@ -17,11 +17,12 @@ fn here(path: &str) -> PathBuf {
 type Fields = (Option<u64>, Option<u64>, Vec<u64>, Vec<u64>, Option<Vec<u8>>);
 
 /// Records a program; all of each sample but process, thread and time.
-fn samples(dir: &TempDir, program: &Path, engine: &str, options: &[&str]) -> Vec<Fields> {
-    let data = dir.path(&format!("{engine}.data"));
+fn samples(dir: &TempDir, program: &Path, engine: &[&str], options: &[&str]) -> Vec<Fields> {
+    let data = dir.path("perf.data");
     let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
-        .args(["record", "--seed", "1", "--engine", engine, "-o"])
+        .args(["record", "--seed", "1", "-o"])
         .arg(&data)
+        .args(engine)
         .args(options)
         .arg("--")
         .arg(program)
@@ -45,12 +46,15 @@ fn same(dir: &TempDir, program: &Path, least: usize) {
         &["-c", "997", "--user-regs", "sp,pc,ra"][..],
         &["-c", "100003", "-g", "--user-regs", "ext", "--stack-size", "1024"],
     ] {
-        let interp = samples(dir, program, "interp", options);
-        let jit = samples(dir, program, "jit", options);
+        let interp = samples(dir, program, &["--engine", "interp"], options);
         assert!(interp.len() >= least, "{} samples of {}", interp.len(), program.display());
-        assert_eq!(interp.len(), jit.len(), "{} {options:?}", program.display());
-        for (i, (a, b)) in interp.iter().zip(&jit).enumerate() {
-            assert!(a == b, "sample {i} of {} {options:?}\n{a:x?}\n{b:x?}", program.display());
+        for engine in [&["--no-background"][..], &[]] {
+            let jit = samples(dir, program, engine, options);
+            let name = format!("{} {options:?} {engine:?}", program.display());
+            assert_eq!(interp.len(), jit.len(), "{name}");
+            for (i, (a, b)) in interp.iter().zip(&jit).enumerate() {
+                assert!(a == b, "sample {i} of {name}\n{a:x?}\n{b:x?}");
+            }
         }
     }
 }

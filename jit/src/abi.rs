@@ -219,21 +219,28 @@ pub fn fault_landing() -> usize {
     &raw const axperf_fault_landing as usize
 }
 
-/// The stub that stores the host's floating-point flags in the state's word [`word::HOST_FLAGS`].
-pub(crate) fn read_flags() -> usize {
-    &raw const axperf_read_flags as usize
+/// A piece of assembly that translated code calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stub {
+    /// Stores the host's floating-point flags in the state's word [`word::HOST_FLAGS`].
+    ReadFlags,
+    /// Takes them from there.
+    WriteFlags,
+    /// Divides the double-precision number in the word [`word::PASSAGE`] by the one in
+    /// [`word::DIVISOR`] and leaves the quotient in the former, rounded toward zero. On hosts with
+    /// an x87 only.
+    DivideChopped,
 }
 
-/// The stub that takes them from there.
-pub(crate) fn write_flags() -> usize {
-    &raw const axperf_write_flags as usize
-}
-
-/// The stub that divides the double-precision number in the word [`word::PASSAGE`] by the one in
-/// [`word::DIVISOR`] and leaves the quotient in the former, rounded toward zero. On hosts with an
-/// x87 only.
-pub(crate) fn divide_chopped() -> usize {
-    &raw const axperf_divide_chopped as usize
+impl Stub {
+    /// Where it stands in this process.
+    pub fn address(self) -> usize {
+        match self {
+            Stub::ReadFlags => &raw const axperf_read_flags as usize,
+            Stub::WriteFlags => &raw const axperf_write_flags as usize,
+            Stub::DivideChopped => &raw const axperf_divide_chopped as usize,
+        }
+    }
 }
 
 /// Runs translated code until it comes back; what is left of the budget.

@@ -4,6 +4,11 @@
 //! back where there is none yet. All ways to a guest address go through its slot, so a translation
 //! is reached, and dropped, by one store.
 //!
+//! A translation is made in three steps. It is *begun*: the region's words are copied, under the
+//! lock. It is *compiled*, without the lock, on whichever thread. It is *published*, under the lock
+//! again, unless it was dropped meanwhile: what invalidates translations invalidates those that are
+//! begun by the same test.
+//!
 //! # Safety
 //! Slots are never moved or freed while the cache lives, and code is never overwritten: a thread
 //! that still runs a dropped translation leaves it at its next exit.
@@ -13,26 +18,20 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use axperf_isa::{Insn, Reg, Regs, word};
-use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature};
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use axperf_isa::{Insn, Regs};
+use cranelift_codegen::isa::OwnedTargetIsa;
 
-use crate::abi::{self, Left, offset};
-use crate::anchor;
+use crate::abi;
 use crate::arena::Arena;
+use crate::background::{self, Queue, Request};
+use crate::compile::{self, Compiler, Object, Target, Words};
+use crate::doors::{self, Doors, counted};
 use crate::region::Region;
-use crate::translate::{self, Host, Site};
-use crate::variant::{Mode, Poll};
+use crate::translate::Site;
+use crate::variant::Mode;
 
 /// Which slot stands for a guest address in a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +46,12 @@ pub struct Code(usize);
 #[error("translated code: {0}")]
 pub struct Error(String);
 
+impl Error {
+    pub(crate) fn new(why: impl Into<String>) -> Error {
+        Error(why.into())
+    }
+}
+
 /// Settings of a [`Cache`].
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -56,6 +61,8 @@ pub struct Settings {
     pub region_blocks: usize,
     /// Count instructions of regions of more than one block in the state's word.
     pub statistics: bool,
+    /// Translate on a thread of its own, while those that want it go on.
+    pub background: bool,
 }
 
 /// What a cache has done so far.
@@ -69,14 +76,18 @@ pub struct Stats {
     pub code_bytes: u64,
     /// Time spent, in nanoseconds.
     pub translation_ns: u64,
+    /// What of it was on the translator's own thread.
+    pub background_ns: u64,
+    /// Regions that the translator failed on.
+    pub failures: u64,
 }
 
 /// A slot in memory, as translated code reads it.
 #[repr(C)]
 #[derive(Debug)]
-struct SlotCell {
+pub(crate) struct SlotCell {
     code: AtomicUsize,
-    pc: AtomicU64,
+    pub pc: AtomicU64,
 }
 
 /// Slots of a cache at most.
@@ -84,28 +95,51 @@ const SLOTS: usize = 1 << 20;
 
 /// Translated code by guest address.
 pub struct Cache {
-    inner: Mutex<Inner>,
-    slots: Box<[SlotCell]>,
-    doors: Doors,
-    settings: Settings,
+    shared: Arc<Shared>,
 }
 
 impl std::fmt::Debug for Cache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cache").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Cache").field("settings", &self.shared.settings).finish_non_exhaustive()
     }
 }
 
-struct Inner {
+/// What the cache and the translator's thread have in common.
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// There is something in the queue, or it is to end.
+    pub work: Condvar,
+    slots: Box<[SlotCell]>,
+    doors: Doors,
     isa: OwnedTargetIsa,
-    context: Context,
-    builder: FunctionBuilderContext,
+    settings: Settings,
+}
+
+pub(crate) struct State {
     arena: Arena,
     index: HashMap<(u64, Mode), Slot>,
     used: usize,
     translations: Vec<Translation>,
-    stats: Stats,
+    /// What is begun and not published, or failed.
+    pending: HashMap<Slot, Pending>,
+    /// Counts what was begun.
+    begun: u64,
+    pub queue: Queue,
+    /// Those that nobody compiles with at the moment.
+    compilers: Vec<Compiler>,
+    pub stats: Stats,
 }
+
+/// A translation that is begun: what it will be of, and which beginning this is.
+#[derive(Debug)]
+struct Pending {
+    ticket: Ticket,
+    words: Words,
+}
+
+/// Tells one beginning from another of the same slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
 
 /// A region that was translated.
 struct Translation {
@@ -113,127 +147,95 @@ struct Translation {
     mode: Mode,
     /// Where its code stands.
     code: Range<usize>,
-    /// The guest words it was made from, by runs of addresses.
-    runs: Vec<(u64, Vec<u32>)>,
+    /// The guest words it was made from.
+    words: Words,
     /// Host code offsets and the guest instructions they belong to, ascending.
     sites: Vec<(u32, Site)>,
     alive: bool,
 }
 
-/// Entry trampolines and the stubs of slots without code, by calling convention.
-struct Doors {
-    /// Owns the code; freed with the cache.
-    module: Option<JITModule>,
-    enter: [usize; 2],
-    untranslated: [usize; 2],
-}
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        // What a panic leaves is whole: it is in the compiler, without the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-// SAFETY: the module is only touched when the cache is dropped; its code is position-fixed and
-// read-only.
-unsafe impl Send for Doors {}
-// SAFETY: as above.
-unsafe impl Sync for Doors {}
+    pub fn compiler(&self) -> Compiler {
+        Compiler::new(&self.isa, self.settings.statistics)
+    }
 
-impl Drop for Doors {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: whoever runs this code holds the cache.
-            unsafe { module.free_memory() };
+    fn code(&self, slot: Slot) -> Option<Code> {
+        let code = self.slots[slot.0 as usize].code.load(Ordering::Acquire);
+        (!self.doors.untranslated.contains(&code)).then_some(Code(code))
+    }
+
+    fn unlink(&self, slot: Slot, mode: Mode) {
+        let stub = self.doors.untranslated[counted(mode.poll)];
+        self.slots[slot.0 as usize].code.store(stub, Ordering::Release);
+    }
+
+    fn slot_in(&self, state: &mut State, pc: u64, mode: Mode) -> Option<Slot> {
+        if let Some(slot) = state.index.get(&(pc, mode)) {
+            return Some(*slot);
         }
+        let slot = Slot(state.used as u32);
+        self.slots.get(state.used)?.pc.store(pc, Ordering::Relaxed);
+        self.unlink(slot, mode);
+        state.used += 1;
+        state.index.insert((pc, mode), slot);
+        Some(slot)
     }
-}
 
-fn counted(poll: Poll) -> usize {
-    usize::from(poll == Poll::Counted)
-}
-
-fn isa() -> Result<OwnedTargetIsa, Error> {
-    let mut flags = settings::builder();
-    for (name, value) in [
-        ("opt_level", "speed"),
-        ("enable_pinned_reg", "true"),
-        ("preserve_frame_pointers", "true"),
-        ("unwind_info", "false"),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-    ] {
-        flags.set(name, value).map_err(|e| Error(format!("setting {name}: {e}")))?;
-    }
-    cranelift_native::builder()
-        .map_err(|e| Error(e.to_owned()))?
-        .finish(settings::Flags::new(flags))
-        .map_err(|e| Error(e.to_string()))
-}
-
-impl Doors {
-    fn new(isa: &OwnedTargetIsa) -> Result<Doors, Error> {
-        let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
-        let mut context = module.make_context();
-        let mut builder = FunctionBuilderContext::new();
-        let mut ids = Vec::new();
-        let config = module.target_config();
-        let flags = MemFlagsData::trusted();
-        for poll in [Poll::Free, Poll::Counted] {
-            // enter(state, code, budget) -> budget
-            let mut sig = Signature::new(CallConv::SystemV);
-            sig.params.extend([AbiParam::new(I64); 3]);
-            sig.returns.push(AbiParam::new(I64));
-            context.func.signature = sig;
-            let mut b = FunctionBuilder::new(&mut context.func, &mut builder);
-            let block = b.create_block();
-            b.append_block_params_for_function_params(block);
-            b.switch_to_block(block);
-            let [state, code, budget] =
-                [b.block_params(block)[0], b.block_params(block)[1], b.block_params(block)[2]];
-            b.ins().set_pinned_reg(state);
-            let sig = b.import_signature(translate::signature(poll));
-            let slot = b.ins().iconst(I64, 0);
-            let args = [slot, budget];
-            let call = b.ins().call_indirect(sig, code, &args[..1 + counted(poll)]);
-            let left = b.inst_results(call)[0];
-            b.ins().return_(&[left]);
-            b.seal_all_blocks();
-            b.finalize(config);
-            ids.push(define(&mut module, &mut context, &format!("enter_{poll:?}"))?);
-
-            // untranslated(slot[, budget]) -> budget
-            context.func.signature = translate::signature(poll);
-            let mut b = FunctionBuilder::new(&mut context.func, &mut builder);
-            let block = b.create_block();
-            b.append_block_params_for_function_params(block);
-            b.switch_to_block(block);
-            let slot = b.block_params(block)[0];
-            let state = b.ins().get_pinned_reg(I64);
-            let pc = b.ins().load(I64, flags, slot, std::mem::offset_of!(SlotCell, pc) as i32);
-            b.ins().store(flags, pc, state, offset(Reg::Pc.offset()));
-            let why = b.ins().iconst(I64, Left::UNTRANSLATED);
-            b.ins().store(flags, why, state, offset(word::EXIT * 8));
-            let budget = match poll {
-                Poll::Counted => b.block_params(block)[1],
-                Poll::Free | Poll::Flag => b.ins().iconst(I64, 0),
+    /// Gives an object its place and its slot, if it is still wanted.
+    pub fn publish(&self, state: &mut State, request: &Request, object: Option<Object>) {
+        let Request { slot, mode, ticket, .. } = *request;
+        if !state.wants(slot, ticket) {
+            return;
+        }
+        let Some(mut object) = object else {
+            // It stays begun, so that it isn't tried again until its code changes.
+            state.stats.failures += 1;
+            return;
+        };
+        let Some(Pending { words, .. }) = state.pending.remove(&slot) else { return };
+        for relocation in &object.relocations {
+            let address = match relocation.target {
+                Target::Slot(pc) => match self.slot_in(state, pc, mode) {
+                    Some(slot) => self.slot_address(slot),
+                    None => return,
+                },
+                Target::Stub(stub) => stub.address() as u64,
             };
-            b.ins().return_(&[budget]);
-            b.seal_all_blocks();
-            b.finalize(config);
-            ids.push(define(&mut module, &mut context, &format!("untranslated_{poll:?}"))?);
+            let at = relocation.offset as usize;
+            object.code[at..at + 8].copy_from_slice(&address.to_ne_bytes());
         }
-        module.finalize_definitions().map_err(|e| Error(e.to_string()))?;
-        let at = |i: usize| module.get_finalized_function(ids[i]) as usize;
-        let (enter, untranslated) = ([at(0), at(2)], [at(1), at(3)]);
-        Ok(Doors { module: Some(module), enter, untranslated })
+        let Some(at) = state.arena.add(&object.code, object.align) else { return };
+        let code = at..at + object.code.len();
+        let sites = object.sites;
+        state.translations.push(Translation { slot, mode, code, words, sites, alive: true });
+        self.slots[slot.0 as usize].code.store(at, Ordering::Release);
+        state.stats.translations += 1;
+        state.stats.guest_instructions += request.region.len() as u64;
+        state.stats.code_bytes = state.arena.used() as u64;
+    }
+
+    fn slot_address(&self, slot: Slot) -> u64 {
+        &raw const self.slots[slot.0 as usize] as u64
     }
 }
 
-fn define(
-    module: &mut JITModule,
-    context: &mut Context,
-    name: &str,
-) -> Result<cranelift_module::FuncId, Error> {
-    let id = module
-        .declare_function(name, Linkage::Local, &context.func.signature)
-        .map_err(|e| Error(e.to_string()))?;
-    module.define_function(id, context).map_err(|e| Error(e.to_string()))?;
-    module.clear_context(context);
-    Ok(id)
+impl State {
+    /// Whether that beginning is still to be published.
+    pub fn wants(&self, slot: Slot, ticket: Ticket) -> bool {
+        self.pending.get(&slot).is_some_and(|p| p.ticket == ticket)
+    }
+
+    fn begin(&mut self, slot: Slot, region: &Region) -> Ticket {
+        self.begun += 1;
+        let ticket = Ticket(self.begun);
+        self.pending.insert(slot, Pending { ticket, words: compile::words(region) });
+        ticket
+    }
 }
 
 impl Cache {
@@ -242,129 +244,94 @@ impl Cache {
     /// # Errors
     /// The host has no translator, or no memory for code.
     pub fn new(settings: &Settings) -> Result<Cache, Error> {
-        let isa = isa()?;
+        let isa = doors::isa()?;
         let doors = Doors::new(&isa)?;
         let arena = Arena::new(settings.code_limit).map_err(|e| Error(e.to_string()))?;
         // SAFETY: zero is a valid SlotCell.
         let slots = unsafe { Box::<[SlotCell]>::new_zeroed_slice(SLOTS).assume_init() };
-        Ok(Cache {
-            inner: Mutex::new(Inner {
-                isa,
-                context: Context::new(),
-                builder: FunctionBuilderContext::new(),
-                arena,
-                index: HashMap::new(),
-                used: 0,
-                translations: Vec::new(),
-                stats: Stats::default(),
-            }),
-            slots,
-            doors,
-            settings: settings.clone(),
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic in the translator leaves at worst a region without code.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = State {
+            arena,
+            index: HashMap::new(),
+            used: 0,
+            translations: Vec::new(),
+            pending: HashMap::new(),
+            begun: 0,
+            queue: Queue::default(),
+            compilers: Vec::new(),
+            stats: Stats::default(),
+        };
+        let (state, work, settings) = (Mutex::new(state), Condvar::new(), settings.clone());
+        Ok(Cache { shared: Arc::new(Shared { state, work, slots, doors, isa, settings }) })
     }
 
     /// The slot of a guest address; None if there are no more.
     pub fn slot(&self, pc: u64, mode: Mode) -> Option<Slot> {
-        self.slot_in(&mut self.lock(), pc, mode)
-    }
-
-    fn slot_in(&self, inner: &mut Inner, pc: u64, mode: Mode) -> Option<Slot> {
-        if let Some(slot) = inner.index.get(&(pc, mode)) {
-            return Some(*slot);
-        }
-        let cell = self.slots.get(inner.used)?;
-        cell.pc.store(pc, Ordering::Relaxed);
-        cell.code.store(self.doors.untranslated[counted(mode.poll)], Ordering::Release);
-        let slot = Slot(inner.used as u32);
-        inner.used += 1;
-        inner.index.insert((pc, mode), slot);
-        Some(slot)
+        self.shared.slot_in(&mut self.shared.lock(), pc, mode)
     }
 
     /// The code of a slot, if it has some.
     #[must_use]
     #[inline]
     pub fn code(&self, slot: Slot) -> Option<Code> {
-        let code = self.slots[slot.0 as usize].code.load(Ordering::Acquire);
-        (!self.doors.untranslated.contains(&code)).then_some(Code(code))
+        self.shared.code(slot)
     }
 
     /// Where translated code finds the slot.
     #[must_use]
     pub fn slot_address(&self, slot: Slot) -> u64 {
-        &raw const self.slots[slot.0 as usize] as u64
+        self.shared.slot_address(slot)
     }
 
-    /// Translates the region at `pc`; None if there is no instruction or no room. `insn` gives the
-    /// instruction at an address, if one is there that this CPU has.
+    /// Translates the region at `pc`, at once or in the background, where the greatest `heat` comes
+    /// first; its code, if it has some by now. There is none either if there is no instruction or
+    /// no room. `insn` gives the instruction at an address, if one is there that this CPU has.
     pub fn translate(
         &self,
         pc: u64,
         mode: Mode,
+        heat: u32,
         insn: &mut dyn FnMut(u64) -> Option<Insn>,
     ) -> Option<Code> {
-        let start = Instant::now();
-        let mut inner = self.lock();
-        let inner = &mut *inner;
-        let slot = self.slot_in(inner, pc, mode)?;
-        if let Some(code) = self.code(slot) {
+        let shared = &self.shared;
+        let mut guard = shared.lock();
+        let state = &mut *guard;
+        let slot = shared.slot_in(state, pc, mode)?;
+        if let Some(code) = shared.code(slot) {
             return Some(code);
         }
+        if state.pending.contains_key(&slot) {
+            state.queue.heat(slot, heat);
+            return None;
+        }
         // What has no room isn't compiled again and again.
-        if inner.arena.is_full() {
+        if state.arena.is_full() || state.queue.is_full() {
             return None;
         }
         let region = {
-            let translated =
-                |pc| inner.index.get(&(pc, mode)).is_some_and(|slot| self.code(*slot).is_some());
-            Region::find(pc, self.settings.region_blocks, insn, &translated)?
+            // What others translate is as good as translated.
+            let taken = |pc| {
+                let slot = state.index.get(&(pc, mode));
+                slot.is_some_and(|s| shared.code(*s).is_some() || state.pending.contains_key(s))
+            };
+            Region::find(pc, shared.settings.region_blocks, insn, &taken)?
         };
-        let mut context = std::mem::replace(&mut inner.context, Context::new());
-        let mut builder = std::mem::take(&mut inner.builder);
-        context.clear();
-        let isa = inner.isa.clone();
-        let host = Host {
-            config: isa.frontend_config(),
-            stores_ordered: cfg!(target_arch = "x86_64"),
-            has_fma: cfg!(target_arch = "aarch64")
-                || isa.isa_flags().iter().any(|f| f.name == "has_fma" && f.as_bool() == Some(true)),
-            sse: cfg!(target_arch = "x86_64"),
-            statistics: self.settings.statistics,
-        };
-        let built = {
-            let mut slots = |pc| self.slot_in(inner, pc, mode).map(|s| self.slot_address(s));
-            translate::build(&mut context.func, &mut builder, host, &region, mode, &mut slots)
-        };
-        anchor::anchor(&mut context, &*isa, &built.raising, built.clears_flags);
-        let code = add(&mut inner.arena, &mut context, &isa);
-        inner.context = context;
-        inner.builder = builder;
-        let (at, len, places) = code?;
-        let sites: Vec<(u32, Site)> = places
-            .into_iter()
-            .filter_map(|(offset, i)| built.sites.get(i as usize).map(|s| (offset, *s)))
-            .collect();
-        let runs = region.blocks.iter().map(|b| (b.pc, b.insns.iter().map(|i| i.word).collect()));
-        inner.translations.push(Translation {
-            slot,
-            mode,
-            code: at..at + len,
-            runs: runs.collect(),
-            sites,
-            alive: true,
-        });
-        self.slots[slot.0 as usize].code.store(at, Ordering::Release);
-        inner.stats.translations += 1;
-        inner.stats.guest_instructions += region.len() as u64;
-        inner.stats.code_bytes = inner.arena.used() as u64;
-        inner.stats.translation_ns += start.elapsed().as_nanos() as u64;
-        Some(Code(at))
+        let ticket = state.begin(slot, &region);
+        let request = Request { slot, mode, ticket, region, heat };
+        if shared.settings.background && background::start(shared, state) {
+            state.queue.add(request);
+            shared.work.notify_one();
+            return None;
+        }
+        let compiler = state.compilers.pop();
+        drop(guard);
+        let start = Instant::now();
+        let mut compiler = compiler.unwrap_or_else(|| shared.compiler());
+        let object = compiler.compile(&request.region, mode);
+        let state = &mut *shared.lock();
+        state.compilers.push(compiler);
+        shared.publish(state, &request, object);
+        state.spent(start.elapsed(), false);
+        shared.code(slot)
     }
 
     /// Runs translated code; what is left of the budget. Why it came back stands in the state.
@@ -374,8 +341,9 @@ impl Cache {
     /// that flag; the words that the mode's memory needs are set, and their memory is alive. `code`
     /// is of this cache.
     pub unsafe fn enter(&self, state: *mut Regs, code: Code, mode: Mode, budget: u64) -> u64 {
+        let door = self.shared.doors.enter[counted(mode.poll)];
         // SAFETY: the caller's; trampoline and code are of this cache.
-        unsafe { abi::enter(state.cast(), self.doors.enter[counted(mode.poll)], code.0, budget) }
+        unsafe { abi::enter(state.cast(), door, code.0, budget) }
     }
 
     /// The guest instruction that host code at `pc` belongs to, and what was charged for
@@ -383,10 +351,10 @@ impl Cache {
     #[must_use]
     pub fn site(&self, pc: u64) -> Option<(u64, i64)> {
         let pc = pc as usize;
-        let inner = self.lock();
+        let state = self.shared.lock();
         // Code is added at ascending addresses.
-        let i = inner.translations.partition_point(|t| t.code.start <= pc);
-        let t = inner.translations.get(i.checked_sub(1)?).filter(|t| t.code.contains(&pc))?;
+        let i = state.translations.partition_point(|t| t.code.start <= pc);
+        let t = state.translations.get(i.checked_sub(1)?).filter(|t| t.code.contains(&pc))?;
         let offset = (pc - t.code.start) as u32;
         let i = t.sites.partition_point(|(o, _)| *o <= offset);
         let (_, site) = t.sites.get(i.checked_sub(1)?)?;
@@ -395,8 +363,8 @@ impl Cache {
 
     /// Drops what was translated from this range of guest addresses.
     pub fn invalidate(&self, range: Range<u64>) {
-        self.drop_where(|t| {
-            t.runs.iter().any(|(pc, words)| {
+        self.drop_where(|words| {
+            words.iter().any(|(pc, words)| {
                 *pc < range.end && pc.saturating_add(4 * words.len() as u64) > range.start
             })
         });
@@ -404,8 +372,8 @@ impl Cache {
 
     /// Drops what was translated from other words than memory holds now.
     pub fn revalidate(&self, fetch: &mut dyn FnMut(u64) -> Option<u32>) {
-        self.drop_where(|t| {
-            t.runs.iter().any(|(pc, words)| {
+        self.drop_where(|words| {
+            words.iter().any(|(pc, words)| {
                 words
                     .iter()
                     .enumerate()
@@ -414,15 +382,14 @@ impl Cache {
         });
     }
 
-    fn drop_where(&self, mut gone: impl FnMut(&Translation) -> bool) {
-        let mut inner = self.lock();
-        for t in &mut inner.translations {
-            if t.alive && gone(t) {
+    fn drop_where(&self, mut gone: impl FnMut(&Words) -> bool) {
+        let state = &mut *self.shared.lock();
+        state.pending.retain(|_, p| !gone(&p.words));
+        for t in &mut state.translations {
+            if t.alive && gone(&t.words) {
                 t.alive = false;
-                t.runs = Vec::new();
-                self.slots[t.slot.0 as usize]
-                    .code
-                    .store(self.doors.untranslated[counted(t.mode.poll)], Ordering::Release);
+                t.words = Vec::new();
+                self.shared.unlink(t.slot, t.mode);
             }
         }
     }
@@ -430,20 +397,47 @@ impl Cache {
     /// What was done so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.lock().stats
+        self.shared.lock().stats
     }
 
-    /// Holds the translator still, so that the process can fork.
+    /// Waits until all that is begun is published: for tests.
+    pub fn settle(&self) {
+        let mut state = self.shared.lock();
+        while state.queue.is_busy() {
+            drop(state);
+            std::thread::sleep(Duration::from_micros(100));
+            state = self.shared.lock();
+        }
+    }
+
+    /// Holds the cache still, so that the process can fork.
     #[must_use]
     pub fn hold(&self) -> Hold<'_> {
-        Hold { cache: self, inner: self.lock() }
+        Hold { cache: self, state: self.shared.lock() }
     }
 }
 
-/// The translator, held still.
+impl State {
+    /// Notes how long a translation took.
+    pub fn spent(&mut self, time: Duration, in_background: bool) {
+        let ns = time.as_nanos() as u64;
+        self.stats.translation_ns += ns;
+        if in_background {
+            self.stats.background_ns += ns;
+        }
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        background::stop(&self.shared);
+    }
+}
+
+/// The cache, held still.
 pub struct Hold<'a> {
     cache: &'a Cache,
-    inner: MutexGuard<'a, Inner>,
+    state: MutexGuard<'a, State>,
 }
 
 impl std::fmt::Debug for Hold<'_> {
@@ -453,49 +447,143 @@ impl std::fmt::Debug for Hold<'_> {
 }
 
 impl Hold<'_> {
-    /// In the child of a fork, before it runs guest code: the parent's code isn't there, so the
-    /// cache becomes an empty one.
+    /// In the child of a fork, before it runs guest code: neither the parent's code nor its
+    /// translator's thread is there, so the cache becomes an empty one.
     ///
     /// # Errors
     /// There is no memory for code.
     pub fn in_child(mut self) -> Result<(), Error> {
-        let arena = Arena::new(self.cache.settings.code_limit).map_err(|e| Error(e.to_string()))?;
-        std::mem::replace(&mut self.inner.arena, arena).forget_after_fork();
-        self.inner.translations.clear();
-        let slots: Vec<(Slot, Mode)> =
-            self.inner.index.iter().map(|((_, mode), slot)| (*slot, *mode)).collect();
-        for (slot, mode) in slots {
-            self.cache.slots[slot.0 as usize]
-                .code
-                .store(self.cache.doors.untranslated[counted(mode.poll)], Ordering::Release);
+        let shared = &self.cache.shared;
+        let state = &mut *self.state;
+        let arena = Arena::new(shared.settings.code_limit).map_err(|e| Error(e.to_string()))?;
+        std::mem::replace(&mut state.arena, arena).forget_after_fork();
+        state.translations.clear();
+        state.pending.clear();
+        state.queue.forget_after_fork();
+        for ((_, mode), slot) in &state.index {
+            shared.unlink(*slot, *mode);
         }
         Ok(())
     }
 }
 
-type Placed = (usize, usize, Vec<(u32, u32)>);
-
-/// Compiles what the context holds into the arena: address, length, and the source locations.
-fn add(arena: &mut Arena, context: &mut Context, isa: &OwnedTargetIsa) -> Option<Placed> {
-    let mut plane = ControlPlane::default();
-    let compiled = match context.compile(&**isa, &mut plane) {
-        Ok(compiled) => compiled,
-        Err(e) => {
-            debug_assert!(false, "the translator refuses its own IR: {:?}", e.inner);
-            return None;
-        }
-    };
-    let buffer = &compiled.buffer;
-    // Calls go through the state or constants: nothing is left to relocate.
-    if !buffer.relocs().is_empty() {
-        debug_assert!(false, "a relocation: {:?}", buffer.relocs());
-        return None;
-    }
-    let at = arena.add(buffer.data(), buffer.alignment as usize)?;
-    let mut places: Vec<(u32, u32)> =
-        buffer.get_srclocs_sorted().iter().map(|s| (s.start, s.loc.bits())).collect();
-    places.sort_unstable();
-    Some((at, buffer.data().len(), places))
-}
-
 const _: () = assert!(std::mem::size_of::<SlotCell>() == 16);
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::variant::{Class, Poll, Shape};
+
+    pub const MODE: Mode = Mode {
+        shape: Shape::Flat,
+        poll: Poll::Counted,
+        class: Class::Full,
+        precise: false,
+        trapless: false,
+    };
+
+    /// Requests for the same region, of these heats, in slots of their own.
+    pub fn requests(heats: &[u32]) -> Vec<Request> {
+        let nop = axperf_isa::decode(0x47ff_041f);
+        let request = |(i, heat): (usize, &u32)| Request {
+            slot: Slot(i as u32),
+            mode: MODE,
+            ticket: Ticket(i as u64),
+            region: Region::find(0, 1, &mut |pc| nop.filter(|_| pc < 8), &|_| false).unwrap(),
+            heat: *heat,
+        };
+        heats.iter().enumerate().map(request).collect()
+    }
+
+    fn cache(background: bool) -> Cache {
+        let settings = Settings {
+            code_limit: 1 << 20,
+            region_blocks: usize::MAX,
+            statistics: false,
+            background,
+        };
+        Cache::new(&settings).unwrap()
+    }
+
+    /// Eight words `addq $1, n, $1` and a return.
+    fn code(n: u32) -> impl FnMut(u64) -> Option<Insn> {
+        move |pc| match pc {
+            0..32 => axperf_isa::decode(0x4020_1401 | n << 13),
+            32 => axperf_isa::decode(0x6bfa_8001),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn background_and_foreground_translate_the_same() {
+        let bytes = [false, true].map(|background| {
+            let cache = cache(background);
+            let slot = cache.slot(0, MODE).unwrap();
+            let code = cache.translate(0, MODE, 1, &mut code(1));
+            assert_eq!(code.is_some(), !background);
+            cache.settle();
+            assert!(cache.code(slot).is_some());
+            let stats = cache.stats();
+            assert_eq!((stats.translations, stats.guest_instructions), (1, 9));
+            assert_eq!(stats.background_ns > 0, background);
+            stats.code_bytes
+        });
+        assert_eq!(bytes[0], bytes[1]);
+    }
+
+    /// Code that changes between the request and the end of its translation isn't published,
+    /// whenever that is.
+    #[test]
+    fn what_changed_meanwhile_is_not_published() {
+        let cache = cache(true);
+        let slot = cache.slot(0, MODE).unwrap();
+        for i in 0..40u32 {
+            assert_eq!(cache.translate(0, MODE, 1, &mut code(i)), None);
+            std::thread::sleep(Duration::from_micros(u64::from(i % 8) * 100));
+            match i % 2 {
+                0 => cache.invalidate(16..20),
+                _ => cache.revalidate(&mut |pc| code(i + 1)(pc).map(|i| i.word)),
+            }
+            if i % 4 < 2 {
+                cache.settle();
+            }
+            assert_eq!(cache.code(slot), None, "round {i}");
+        }
+        cache.translate(0, MODE, 1, &mut code(99));
+        cache.revalidate(&mut |pc| code(99)(pc).map(|i| i.word));
+        cache.invalidate(36..40);
+        cache.settle();
+        assert!(cache.code(slot).is_some());
+    }
+
+    /// A child of a fork has an empty cache, and translates with a thread of its own.
+    #[test]
+    fn in_a_child() {
+        let cache = cache(true);
+        let slot = cache.slot(0, MODE).unwrap();
+        cache.translate(0, MODE, 1, &mut code(1));
+        let hold = cache.hold();
+        // SAFETY: the child touches the cache, whose lock this thread holds, and nothing else that
+        // another thread could have locked.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0);
+        if pid == 0 {
+            let ok = hold.in_child().is_ok() && {
+                let empty = cache.code(slot).is_none();
+                cache.translate(0, MODE, 1, &mut code(2));
+                cache.settle();
+                empty && cache.code(slot).is_some()
+            };
+            drop(cache);
+            // SAFETY: ends the child without what the test harness would do at exit.
+            unsafe { libc::_exit(i32::from(!ok)) };
+        }
+        drop(hold);
+        let mut status = -1;
+        // SAFETY: waits for the child just made.
+        unsafe { libc::waitpid(pid, &mut status, 0) };
+        assert_eq!(status, 0);
+        cache.settle();
+        assert!(cache.code(slot).is_some());
+    }
+}

@@ -18,7 +18,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 
-use crate::abi;
+use crate::abi::Stub;
+use crate::compile::Target;
 use crate::translate::{Tx, fp_offset};
 
 /// MXCSR with all exceptions masked, rounding to nearest, no flag set.
@@ -470,7 +471,7 @@ impl Tx<'_> {
     fn divide_chopped(&mut self, a: Value, b: Value) -> Value {
         self.state_store(a, word::PASSAGE * 8);
         self.state_store(b, word::DIVISOR * 8);
-        self.call_stub(abi::divide_chopped());
+        self.call_stub(Stub::DivideChopped);
         let r = self.state_load(F64, word::PASSAGE * 8);
         // Exact, and so without a flag.
         let minus = self.b.ins().fneg(r);
@@ -520,15 +521,15 @@ impl Tx<'_> {
     }
 
     /// Calls a stub that changes no register.
-    fn call_stub(&mut self, address: usize) {
+    fn call_stub(&mut self, stub: Stub) {
         let sig = self.b.import_signature(Signature::new(CallConv::PreserveAll));
-        let stub = self.imm(address as u64);
+        let stub = self.address_of(Target::Stub(stub));
         self.b.ins().call_indirect(sig, stub, &[]);
     }
 
     /// The FPCR, with what the host's flags add to it.
     pub(crate) fn read_fpcr(&mut self) -> Value {
-        self.call_stub(abi::read_flags());
+        self.call_stub(Stub::ReadFlags);
         let flags = self.state_load(I32, word::HOST_FLAGS * 8);
         let flags = self.b.ins().uextend(I64, flags);
         let all = self.flag_bits().iter().fold(0, |all, (mask, from, _)| all | mask << from);
@@ -571,7 +572,7 @@ impl Tx<'_> {
             }
             tx.state_store(flags, word::HOST_FLAGS * 8);
         });
-        self.call_stub(abi::write_flags());
+        self.call_stub(Stub::WriteFlags);
     }
 
     /// What `then` emits is run if the value isn't zero.

@@ -8,9 +8,12 @@
 mod abi;
 mod anchor;
 mod arena;
+mod background;
 mod cache;
 mod checks;
 mod clif;
+mod compile;
+mod doors;
 mod flow;
 mod ieee;
 mod region;

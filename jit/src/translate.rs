@@ -4,14 +4,15 @@ use axperf_isa::{Flow, Insn, Op, Reg, exec, word};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{
-    AbiParam, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, Signature,
-    SourceLoc, Value,
+    AbiParam, AliasRegion, AliasRegionData, Block, ExternalName, GlobalValueData, InstBuilder,
+    MemFlagsData, SigRef, Signature, SourceLoc, UserExternalName, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use crate::abi::{Left, POLL_OFFSET, offset};
 use crate::checks::{self, Checked};
+use crate::compile::{self, Target};
 use crate::flow::{self, Registers};
 use crate::region::{Edge, Region};
 use crate::variant::{Charges, Mode, Poll, Shape};
@@ -24,9 +25,6 @@ pub(crate) struct Site {
     /// What was charged for instructions that didn't retire when it faults.
     pub refund: i64,
 }
-
-/// Finds the address of the slot that stands for a guest address.
-pub(crate) type SlotAddress<'a> = &'a mut dyn FnMut(u64) -> Option<u64>;
 
 /// The signature of translated code in a mode.
 pub(crate) fn signature(poll: Poll) -> Signature {
@@ -46,7 +44,8 @@ pub(crate) struct Tx<'a> {
     registers: Registers,
     charges: Charges,
     checked: Vec<Checked>,
-    slots: SlotAddress<'a>,
+    /// What its code names by address, in the order of their names.
+    targets: Vec<Target>,
     pub(crate) mode: Mode,
     statistics: bool,
     blocks: Vec<Block>,
@@ -99,6 +98,8 @@ pub(crate) struct Host {
 pub(crate) struct Built {
     /// The guest instructions that its source locations stand for.
     pub sites: Vec<Site>,
+    /// What its code names by address: a name is an index.
+    pub targets: Vec<Target>,
     /// Operations that may raise a floating-point flag of the host's.
     pub raising: Vec<Value>,
     /// The host's flags are cleared somewhere.
@@ -112,7 +113,6 @@ pub(crate) fn build(
     host: Host,
     region: &Region,
     mode: Mode,
-    slots: SlotAddress<'_>,
 ) -> Built {
     func.signature = signature(mode.poll);
     let mut b = FunctionBuilder::new(func, context);
@@ -133,7 +133,7 @@ pub(crate) fn build(
         registers: Registers::of(region, mode),
         charges: Charges::of(region),
         checked: checks::checked(region),
-        slots,
+        targets: Vec::new(),
         mode,
         statistics: host.statistics,
         blocks,
@@ -165,10 +165,10 @@ pub(crate) fn build(
     for i in 0..region.blocks.len() {
         tx.block(i);
     }
-    let Tx { mut b, sites, raising, writes_fpcr, .. } = tx;
+    let Tx { mut b, sites, targets, raising, writes_fpcr, .. } = tx;
     b.seal_all_blocks();
     b.finalize(host.config);
-    Built { sites, raising, clears_flags: writes_fpcr }
+    Built { sites, targets, raising, clears_flags: writes_fpcr }
 }
 
 impl Tx<'_> {
@@ -594,13 +594,22 @@ impl Tx<'_> {
         }
         self.refund(rest);
         self.store_registers(self.dirty);
-        let Some(slot) = (self.slots)(target) else {
-            self.pc = target;
-            self.leave(Left::UNTRANSLATED);
-            return;
-        };
-        let slot = self.iconst(slot);
+        let slot = self.address_of(Target::Slot(target));
         self.tail_call(slot);
+    }
+
+    /// The address of what code finds elsewhere: it is put in where the code gets its place.
+    pub(crate) fn address_of(&mut self, target: Target) -> Value {
+        let index = self.targets.iter().position(|t| *t == target).unwrap_or_else(|| {
+            self.targets.push(target);
+            self.targets.len() - 1
+        }) as u32;
+        let name = UserExternalName { namespace: compile::TARGETS, index };
+        let name = ExternalName::user(self.b.func.declare_imported_user_function(name));
+        let symbol =
+            GlobalValueData::Symbol { name, offset: 0.into(), colocated: false, tls: false };
+        let symbol = self.b.func.create_global_value(symbol);
+        self.b.ins().symbol_value(I64, symbol)
     }
 
     /// Goes on at the code of a slot.

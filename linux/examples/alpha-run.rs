@@ -13,6 +13,7 @@ fn main() {
     let mut config = Config::new();
     let mut emulation = false;
     let mut engine = axperf::Config::new();
+    engine.background(true);
     while let Some(option) = args.first().filter(|a| a.starts_with(b"-")) {
         match option.as_slice() {
             b"-v" => drop(config.verbose(true)),

@@ -23,6 +23,8 @@ pub(crate) struct Block {
     pub insns: Box<[Insn]>,
     /// Times that it was interpreted.
     pub heat: u32,
+    /// Its heat when its translation was asked for; 0 if it wasn't.
+    pub asked: u32,
     /// Where its translation is found, once it was looked up.
     pub slot: Option<Slot>,
 }
@@ -69,7 +71,7 @@ impl Blocks {
                 }
                 self.insns += insns.len();
                 let i = self.list.len() as u32;
-                self.list.push(Block { pc, insns, heat: 0, slot: None });
+                self.list.push(Block { pc, insns, heat: 0, asked: 0, slot: None });
                 self.index.insert(pc, i);
                 i
             }
@@ -108,6 +110,7 @@ impl Blocks {
     pub fn cool(&mut self) {
         for b in &mut self.list {
             b.heat = 0;
+            b.asked = 0;
         }
     }
 
@@ -115,6 +118,7 @@ impl Blocks {
     pub fn forget_slots(&mut self) {
         for b in &mut self.list {
             b.slot = None;
+            b.asked = 0;
         }
     }
 }

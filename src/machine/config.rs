@@ -26,6 +26,7 @@ pub struct Config {
     pub(crate) region_blocks: usize,
     pub(crate) statistics: bool,
     pub(crate) all_pal_calls: bool,
+    pub(crate) background: bool,
 }
 
 impl Default for Config {
@@ -48,6 +49,7 @@ impl Config {
             region_blocks: usize::MAX,
             statistics: false,
             all_pal_calls: false,
+            background: false,
         }
     }
 
@@ -116,5 +118,13 @@ impl Config {
     pub(crate) fn translatable(&self, word: u32) -> Option<Insn> {
         let taken = |insn: &Insn| self.all_pal_calls && insn.desc().shape == Shape::Pal;
         self.cpu.decode(word).filter(|insn| !taken(insn))
+    }
+
+    /// Translates on a thread of its own, which the first hot code starts, while the program goes
+    /// on in the interpreter. Counts, exits and samples are the same either way. Default: false,
+    /// hot code is translated before the program goes on.
+    pub fn background(&mut self, on: bool) -> &mut Self {
+        self.background = on;
+        self
     }
 }

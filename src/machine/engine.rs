@@ -58,6 +58,10 @@ pub struct Stats {
     pub code_bytes: u64,
     /// Time spent translating, in nanoseconds.
     pub translation_ns: u64,
+    /// What of it was spent in the background.
+    pub background_ns: u64,
+    /// Regions that the translator failed on; they are interpreted.
+    pub failures: u64,
 }
 
 impl Engine {
@@ -73,6 +77,7 @@ impl Engine {
                     code_limit: config.code_limit,
                     region_blocks: config.region_blocks,
                     statistics: config.statistics,
+                    background: config.background,
                 };
                 Some(Cache::new(&settings).map_err(|e| Error::Host(e.to_string()))?)
             }
@@ -133,6 +138,15 @@ impl Engine {
             guest_instructions: jit.guest_instructions,
             code_bytes: jit.code_bytes,
             translation_ns: jit.translation_ns,
+            background_ns: jit.background_ns,
+            failures: jit.failures,
+        }
+    }
+
+    /// Waits until nothing is being translated in the background.
+    pub fn settle(&self) {
+        if let Some(cache) = &self.inner.cache {
+            cache.settle();
         }
     }
 

@@ -260,8 +260,16 @@ impl<B: Bus> Machine<B> {
             self.tables.remember_target(cache, pc, slot);
         }
         let (bus, config) = (&self.bus, &self.engine.inner.config);
+        if let Some(code) = cache.code(slot) {
+            return Ok(Some(code));
+        }
+        // What is asked for already is asked for again when it has become hotter.
+        if config.background && block.heat - block.asked < hot {
+            return Ok(None);
+        }
+        block.asked = block.heat;
         let mut insn = |pc| fetch(bus, pc).and_then(|word| config.translatable(word));
-        Ok(cache.code(slot).or_else(|| cache.translate(pc, mode, &mut insn)))
+        Ok(cache.translate(pc, mode, block.heat, &mut insn))
     }
 
     /// Runs translated code; how many instructions it retired, if that is counted, and how to go on.

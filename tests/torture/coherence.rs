@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axperf::isa::Width;
-use axperf::{Bus, Config, Engine, Exit, FlatMemory, Machine, Reg, UNLIMITED};
+use axperf::{Bus, Engine, Exit, FlatMemory, Machine, Reg, UNLIMITED};
 
 use crate::guest::{KINDS, engine, load, machine, within};
 
@@ -55,8 +55,8 @@ fn code_stored_before_imb_runs_after_it() {
     for kind in KINDS {
         for blocks in [1, usize::MAX] {
             for fuel in [UNLIMITED, 1000, 7] {
-                let mut c = Config::new();
-                c.engine(kind).hot(1).region_blocks(blocks);
+                let mut c = kind.config();
+                c.region_blocks(blocks);
                 let e = Engine::new(&c).unwrap();
                 let mut m = machine(&e, with_function(REPLACE));
                 while m.run(fuel) == Exit::Fuel {}

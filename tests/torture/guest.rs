@@ -9,14 +9,30 @@ use axperf::{Bus, Config, Engine, EngineKind, Machine, Reg};
 /// Where the programs of these tests stand.
 pub const START: u64 = 0x1000;
 
-/// Both engines; translated code from the first visit on.
-pub const KINDS: [EngineKind; 2] = [EngineKind::Interp, EngineKind::Jit];
+/// The engines, and when they translate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Interp,
+    /// What is visited is translated before it runs.
+    Jit,
+    /// What is visited is translated while it runs.
+    Beside,
+}
+
+pub const KINDS: [Kind; 3] = [Kind::Interp, Kind::Jit, Kind::Beside];
+
+impl Kind {
+    pub fn config(self) -> Config {
+        let mut c = Config::new();
+        c.engine(if self == Kind::Interp { EngineKind::Interp } else { EngineKind::Jit });
+        c.hot(1).background(self == Kind::Beside);
+        c
+    }
+}
 
 /// An engine that translates at once, if it translates.
-pub fn engine(kind: EngineKind) -> Engine {
-    let mut c = Config::new();
-    c.engine(kind).hot(1);
-    Engine::new(&c).unwrap()
+pub fn engine(kind: Kind) -> Engine {
+    Engine::new(&kind.config()).unwrap()
 }
 
 /// Writes a program.

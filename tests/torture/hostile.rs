@@ -1,12 +1,10 @@
 //! Code that means harm, or nothing: the host goes on, and both engines say the same.
 
 use axperf::isa::{Width, asm};
-use axperf::{
-    Access, Bus, Config, Engine, EngineKind, Exit, Fault, FaultKind, FlatMemory, Machine, Reg,
-};
+use axperf::{Access, Bus, Config, Engine, Exit, Fault, FaultKind, FlatMemory, Machine, Reg};
 
 use crate::buses::{CODE, DATA, Paged};
-use crate::guest::{KINDS, engine, machine};
+use crate::guest::{KINDS, Kind, engine, machine};
 use crate::random::cases;
 use crate::rng::Rng;
 use crate::trace::{Exact, Limits, compare, prepare, trace};
@@ -41,7 +39,7 @@ fn random_words() {
         let mut c = Config::new();
         c.hot(1).region_blocks(1 + rng.below(40) as usize);
         let jit = Engine::new(&c).unwrap();
-        let interp = engine(EngineKind::Interp);
+        let interp = engine(Kind::Interp);
         for run in 0..12 {
             let pc = CODE + rng.below(DATA - CODE);
             let limits = Limits { step: [7, 100, 1000][run % 3], mixed: false, stops: 60 };

@@ -3,9 +3,9 @@
 use std::sync::mpsc::RecvTimeoutError::Timeout;
 use std::time::Duration;
 
-use axperf::{EngineKind, Exit, FlatMemory, Reg, UNLIMITED};
+use axperf::{Exit, FlatMemory, Reg, UNLIMITED};
 
-use crate::guest::{KINDS, START, engine, load, machine, within};
+use crate::guest::{KINDS, Kind, START, engine, load, machine, within};
 
 /// Programs without end: every way to go round.
 const ENDLESS: [(&str, &str); 7] = [
@@ -63,7 +63,7 @@ fn a_kick_is_taken_once() {
             assert_eq!(m.run(UNLIMITED), Exit::Interrupted);
             assert_eq!(m.run(1000), Exit::Fuel);
         }
-        if kind == EngineKind::Interp {
+        if kind == Kind::Interp {
             assert_eq!(m.icount(), Some(50_000));
         }
     }
@@ -100,7 +100,7 @@ const LONG: &str = "
 #[test]
 fn interruptions_change_nothing() {
     let mut all = 0;
-    for (kind, rounds) in KINDS.into_iter().zip([1000, 30_000]) {
+    for (kind, rounds) in KINDS.into_iter().zip([1000, 30_000, 10_000]) {
         for (exact, fuel) in [(true, UNLIMITED), (false, UNLIMITED), (false, u64::MAX - 1)] {
             let memory = FlatMemory::new(0x10000);
             load(&memory, LONG);

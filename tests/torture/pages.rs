@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use axperf::isa::Width;
 use axperf::{
-    Access, Bus, EngineKind, Exit, Fault, FaultKind, FlatMemory, HostPage, PAGE_SIZE, Reg,
-    UNLIMITED,
+    Access, Bus, Exit, Fault, FaultKind, FlatMemory, HostPage, PAGE_SIZE, Reg, UNLIMITED,
 };
 
-use crate::guest::{engine, load, machine};
+use crate::guest::{Kind, engine, load, machine};
 
 const WINDOW: u64 = 0x8000;
 const END: Exit = Exit::Pal { function: 0x83 };
@@ -83,7 +82,7 @@ fn banks_are_exchanged() {
         call_pal 0x83
         br $31, again
     ";
-    let mut m = machine(&engine(EngineKind::Jit), Banked::new(text));
+    let mut m = machine(&engine(Kind::Jit), Banked::new(text));
     for round in 0..6u64 {
         assert_eq!(m.run(UNLIMITED), END);
         let (bank, times) = (round % 2, round / 2 + 1);

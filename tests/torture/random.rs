@@ -24,6 +24,7 @@ struct Way {
     asynchronous: bool,
     fault_regs: bool,
     crosscheck: bool,
+    background: bool,
     exact: Exact,
 }
 
@@ -34,6 +35,7 @@ const PLAIN: Way = Way {
     asynchronous: false,
     fault_regs: true,
     crosscheck: false,
+    background: false,
     exact: Exact::Everywhere,
 };
 
@@ -41,6 +43,7 @@ fn config(kind: EngineKind, way: Way) -> Config {
     let mut c = Config::new();
     c.engine(kind).hot(way.hot).region_blocks(way.region_blocks);
     c.statistics(way.statistics).fault_regs(way.fault_regs).crosscheck(way.crosscheck);
+    c.background(way.background);
     c
 }
 
@@ -102,14 +105,22 @@ fn steps(seed: u64) -> [u64; 2] {
     [[3, 11, 29, 67, 131][seed as usize % 5], 5000]
 }
 
-fn counted(seed: u64) -> [Way; 2] {
+fn counted(seed: u64) -> [Way; 3] {
     let statistics = seed.is_multiple_of(3);
     let region_blocks = 1 + seed as usize % 3;
-    [Way { statistics, ..PLAIN }, Way { region_blocks, hot: 2, ..PLAIN }]
+    [
+        Way { statistics, ..PLAIN },
+        Way { region_blocks, hot: 2, ..PLAIN },
+        Way { background: true, ..PLAIN },
+    ]
 }
 
 /// Ways without a count: none polls, or a flag is polled.
-const UNCOUNTED: [Way; 2] = [PLAIN, Way { asynchronous: true, region_blocks: 2, ..PLAIN }];
+const UNCOUNTED: [Way; 3] = [
+    PLAIN,
+    Way { asynchronous: true, region_blocks: 2, ..PLAIN },
+    Way { background: true, asynchronous: true, ..PLAIN },
+];
 
 #[test]
 fn flat() {
@@ -144,8 +155,8 @@ fn identity() {
         let origin = Identity::origin();
         let bus = || Identity::new(origin);
         let loose = Way { fault_regs: false, exact: Exact::NotAtFaults, ..PLAIN };
-        let [a, b] = counted(seed);
-        let ways = [a, b, loose, Way { region_blocks: b.region_blocks, ..loose }];
+        let [a, b, c] = counted(seed);
+        let ways = [a, b, c, loose, Way { region_blocks: b.region_blocks, ..loose }];
         let recipe = Recipe { counter: true, ..RECIPE };
         check(seed, recipe, &steps(seed), &ways, bus);
         check(seed, RECIPE, &[UNLIMITED, MIXED], &[UNCOUNTED[0], UNCOUNTED[1], loose], bus);

@@ -1,11 +1,9 @@
 //! Where and how a run stops: the exit, the pc, the count and every register, whatever the fuel.
 
 use axperf::isa::{asm, word};
-use axperf::{
-    Access, Bus, Config, Engine, EngineKind, Exit, FaultKind, FlatMemory, Machine, Reg, UNLIMITED,
-};
+use axperf::{Access, Bus, Config, Engine, Exit, FaultKind, FlatMemory, Machine, Reg, UNLIMITED};
 
-use crate::guest::{KINDS, START, engine, load, machine};
+use crate::guest::{KINDS, Kind, START, engine, load, machine};
 
 const DATA: u64 = 0x8000;
 const LEN: u64 = 0x10000;
@@ -37,7 +35,7 @@ fn program(insn: &str, addr: u64) -> String {
     )
 }
 
-fn start(kind: EngineKind, text: &str) -> Machine<FlatMemory> {
+fn start(kind: Kind, text: &str) -> Machine<FlatMemory> {
     let memory = FlatMemory::new(LEN as usize);
     load(&memory, text);
     machine(&engine(kind), memory)
@@ -157,9 +155,9 @@ fn pal_calls() {
             }
             assert_eq!(m.run(UNLIMITED), END);
         }
-        let mut m = start(EngineKind::Jit, &text);
+        let mut m = start(Kind::Jit, &text);
         let exit = m.run(UNLIMITED);
-        around(&text, EngineKind::Jit, exit, &insn);
+        around(&text, Kind::Jit, exit, &insn);
     }
     for function in [0x86, 0x9e, 0x9f] {
         let text = program(&format!("call_pal {function:#x}"), 0);
@@ -195,8 +193,8 @@ fn illegal(word: u32, want: impl Fn(u64) -> Exit) {
 }
 
 /// Splits the fuel at every instruction near the stop: the same stop, state and count.
-fn around(text: &str, kind: EngineKind, want: Exit, name: &str) {
-    let mut whole = start(EngineKind::Interp, text);
+fn around(text: &str, kind: Kind, want: Exit, name: &str) {
+    let mut whole = start(Kind::Interp, text);
     assert_eq!(whole.run(u64::MAX - 1), want, "{name}");
     let n = whole.icount().unwrap();
     let retired = matches!(want, Exit::Pal { .. } | Exit::Arith { .. });

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axperf::isa::Width;
-use axperf::{Bus, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED};
+use axperf::{Bus, Engine, Exit, FlatMemory, Machine, Reg, UNLIMITED};
 
 use crate::buses::{CODE, LEN};
 use crate::generate::{Recipe, program};
-use crate::guest::{KINDS, engine, load, machine, within};
+use crate::guest::{KINDS, Kind, engine, load, machine, within};
 use crate::random::cases;
 use crate::trace::{Exact, Limits, compare, prepare, trace};
 
@@ -40,13 +40,14 @@ fn run_all(memory: &Arc<FlatMemory>, engines: &[Engine], fuel: u64) {
 }
 
 /// The pairs of engines that run together; a shared one counts twice.
-fn pairs() -> [[Engine; 2]; 4] {
-    let [interp, jit] = KINDS.map(engine);
+fn pairs() -> [[Engine; 2]; 5] {
+    let [interp, jit, beside] = KINDS.map(engine);
     [
         [interp.clone(), interp.clone()],
         [jit.clone(), jit.clone()],
-        [jit, engine(EngineKind::Jit)],
-        [interp, engine(EngineKind::Jit)],
+        [beside.clone(), beside],
+        [jit, engine(Kind::Jit)],
+        [interp, engine(Kind::Jit)],
     ]
 }
 
@@ -183,8 +184,8 @@ fn one_engine_translates_for_many() {
             prepare(&mut m, &words, data);
             trace(&mut m, Limits { step: UNLIMITED, mixed: false, stops: 400 })
         };
-        let interp = engine(EngineKind::Interp);
-        let jit = engine(EngineKind::Jit);
+        let interp = engine(Kind::Interp);
+        let jit = engine(Kind::Jit);
         let done = AtomicBool::new(false);
         std::thread::scope(|s| {
             s.spawn(|| {

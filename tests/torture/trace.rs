@@ -64,6 +64,10 @@ pub fn trace<B: Arena>(m: &mut Machine<B>, limits: Limits) -> Vec<Stop> {
         if limits.mixed {
             m.set_async(stops.len() % 4 == 3);
         }
+        // Now and then what is translated in the background is waited for.
+        if !stops.len().is_multiple_of(3) {
+            m.engine().settle();
+        }
         let exit = m.run(if free { UNLIMITED } else { limits.step });
         stops.push(Stop {
             exit,
