@@ -57,3 +57,8 @@ pub use machine::{Machine, UNLIMITED};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So does that in docs/embedding.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+struct Embedding;
