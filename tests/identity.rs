@@ -292,3 +292,28 @@ fn unaligned_accesses_come_back() {
         }
     }
 }
+
+/// LDx_L and STx_C access the block of 16 bytes around their address; a fault tells the address.
+#[test]
+fn locked_accesses_fault_at_their_address() {
+    let cases = [
+        ("ldl_l $1, 12($9)", SIZE, Access::Read, FaultKind::Unmapped),
+        ("ldq_l $1, 8($9)", SIZE, Access::Read, FaultKind::Unmapped),
+        ("ldq_l $1, 8($9)\n stl_c $1, 12($9)", SIZE / 2, Access::Write, FaultKind::Protected),
+        ("ldq_l $1, 0($9)\n stq_c $1, 8($9)", SIZE / 2, Access::Write, FaultKind::Protected),
+    ];
+    for (insns, place, access, fault) in cases {
+        let text = format!("lda $1, 50($31)\nloop: subq $1, 1, $1\n bne $1, loop\n {insns}");
+        let last = insns.lines().count() as u64 - 1;
+        let disp: u64 = insns.rsplit(' ').next().unwrap().trim_end_matches("($9)").parse().unwrap();
+        for kind in KINDS {
+            let mut m = machine(&text, kind, true);
+            let base = m.bus().base;
+            m.bus().protect(SIZE / 2, libc::PROT_READ);
+            m.set_reg(Reg::R9, base + place);
+            let (pc, addr) = (base + 12 + 4 * last, base + place + disp);
+            let want = Exit::Fault { pc, addr, access, kind: fault };
+            assert_eq!(m.run(UNLIMITED), want, "{insns} {kind:?}");
+        }
+    }
+}

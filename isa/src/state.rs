@@ -26,57 +26,58 @@ pub mod word {
     pub const TRAP_A0: usize = 20;
     /// `pt_regs.ps`: 8 in user mode.
     pub const PS: usize = 24;
-    /// Address of the LL/SC reservation, or [`NO_RESERVATION`](super::NO_RESERVATION).
+    /// Address of the LL/SC reservation, which covers an aligned block of 16 bytes, or
+    /// [`NO_RESERVATION`](super::NO_RESERVATION).
     pub const LOCK_ADDR: usize = 70;
-    /// What the load-locked read.
-    pub const LOCK_VALUE: usize = 71;
+    /// What the block held when it was reserved: two words.
+    pub const LOCK_BLOCK: usize = 71;
     /// The flag of RC and RS.
-    pub const INTERRUPT_FLAG: usize = 72;
+    pub const INTERRUPT_FLAG: usize = 73;
     /// Number of guest words: those below are the guest's, those from here on the engine's.
-    pub const GUEST_END: usize = 73;
+    pub const GUEST_END: usize = 74;
     /// Always zero: the storage behind a read of `$31`.
-    pub const ZERO: usize = 73;
+    pub const ZERO: usize = 74;
     /// Never read: the storage behind a write of `$31`.
-    pub const SINK: usize = 74;
+    pub const SINK: usize = 75;
     /// Why generated code came back.
-    pub const EXIT: usize = 75;
+    pub const EXIT: usize = 76;
     /// What belongs to the exit: a slot's address, a host pc.
-    pub const EXIT_ARG: usize = 76;
+    pub const EXIT_ARG: usize = 77;
     /// Guest address of a host memory fault.
-    pub const FAULT_ADDR: usize = 77;
+    pub const FAULT_ADDR: usize = 78;
     /// Kind of the host memory fault.
-    pub const FAULT_KIND: usize = 78;
+    pub const FAULT_KIND: usize = 79;
     /// Host stack pointer at the entry of generated code.
-    pub const HOST_SP: usize = 79;
+    pub const HOST_SP: usize = 80;
     /// Address of the indirect-target cache.
-    pub const TARGETS: usize = 80;
+    pub const TARGETS: usize = 81;
     /// Host address of guest address 0 (flat memory).
-    pub const MEM_BASE: usize = 81;
+    pub const MEM_BASE: usize = 82;
     /// Size of flat memory in bytes.
-    pub const MEM_LEN: usize = 82;
+    pub const MEM_LEN: usize = 83;
     /// Address of the soft TLB.
-    pub const TLB: usize = 83;
+    pub const TLB: usize = 84;
     /// Not zero: leave generated code at the next poll.
-    pub const POLL: usize = 84;
+    pub const POLL: usize = 85;
     /// Instructions retired by regions of more than one block, where that is counted.
-    pub const MULTI_BLOCK: usize = 85;
+    pub const MULTI_BLOCK: usize = 86;
     /// Instructions retired by translated code since it was entered, where that is counted.
-    pub const RETIRED: usize = 86;
+    pub const RETIRED: usize = 87;
     /// What AMASK clears: the features that the CPU has.
-    pub const AMASK: usize = 87;
+    pub const AMASK: usize = 88;
     /// What IMPLVER answers.
-    pub const IMPLVER: usize = 88;
+    pub const IMPLVER: usize = 89;
     /// A value on its way through memory, for a moment.
-    pub const PASSAGE: usize = 89;
+    pub const PASSAGE: usize = 90;
     /// The host's floating-point flags, as translated code reads and writes them.
-    pub const HOST_FLAGS: usize = 90;
+    pub const HOST_FLAGS: usize = 91;
     /// The divisor where translated code divides with the help of a stub.
-    pub const DIVISOR: usize = 91;
+    pub const DIVISOR: usize = 92;
     /// Not 0: every CALL_PAL is left to whoever plays PALcode, the thread pointer's too.
-    pub const ALL_PAL_CALLS: usize = 92;
+    pub const ALL_PAL_CALLS: usize = 93;
 }
 
-/// No LL/SC reservation is held: no access has an address with all bits set.
+/// No LL/SC reservation is held: no block has an address with all bits set.
 pub const NO_RESERVATION: u64 = u64::MAX;
 
 const READ_INT: [u8; 32] = indices(0, word::ZERO as u8);

@@ -100,6 +100,22 @@ impl Tx<'_> {
         self.bail_if(bad);
     }
 
+    /// The aligned 16 bytes that an access is in: guest address, host address. A fault there is told
+    /// by the address accessed.
+    fn block_of(&mut self, addr: Value, host: Value) -> (Value, Value) {
+        if self.mode.shape == Shape::Identity {
+            self.state_store(addr, word::PASSAGE * 8);
+        }
+        let inside = self.b.ins().band_imm_u(addr, 15);
+        (self.b.ins().isub(addr, inside), self.b.ins().isub(host, inside))
+    }
+
+    /// Where in its quadword a longword begins, in bits.
+    fn shift_in_quad(&mut self, addr: Value) -> Value {
+        let byte = self.b.ins().band_imm_u(addr, 7);
+        self.b.ins().ishl_imm_u(byte, 3)
+    }
+
     /// A VAX number as an integer of the same order; leaves if it has no exponent but isn't zero.
     fn vax_order(&mut self, a: Value) -> Value {
         let bits = self.bits(a);
@@ -413,27 +429,55 @@ impl Sem for Tx<'_> {
         Ok(())
     }
     fn load_locked(&mut self, addr: Value, width: Width) -> Result<Value, ()> {
-        let value = self.load(addr, width)?;
-        self.state_store(addr, word::LOCK_ADDR * 8);
-        self.state_store(value, word::LOCK_VALUE * 8);
-        Ok(value)
+        let host = self.host_address(addr, width, false);
+        let (block, host) = self.block_of(addr, host);
+        let flags = self.access_flags();
+        let low = self.b.ins().load(I64, flags, host, 0);
+        let high = self.b.ins().load(I64, flags, host, 8);
+        self.b.ins().sequence_point();
+        self.state_store(block, word::LOCK_ADDR * 8);
+        self.state_store(low, word::LOCK_BLOCK * 8);
+        self.state_store(high, word::LOCK_BLOCK * 8 + 8);
+        let upper = self.b.ins().band_imm_u(addr, 8);
+        let value = self.b.ins().select(upper, high, low);
+        if width == Width::Quad {
+            return Ok(value);
+        }
+        let shift = self.shift_in_quad(addr);
+        let value = self.b.ins().ushr(value, shift);
+        Ok(self.zext(value, width))
     }
     fn store_conditional(&mut self, addr: Value, width: Width, value: Value) -> Result<Value, ()> {
+        if !self.wide_exchange {
+            self.bail();
+            return Err(());
+        }
         let host = self.host_address(addr, width, true);
+        let (block, host) = self.block_of(addr, host);
         let locked = self.state_load(I64, word::LOCK_ADDR * 8);
-        let held = self.icmp(IntCC::Equal, locked, addr);
+        let held = self.icmp(IntCC::Equal, locked, block);
         let (swap, done) = (self.b.create_block(), self.b.create_block());
         self.b.append_block_param(done, I64);
         let failed = self.imm(0);
         self.b.ins().brif(held, swap, &[], done, &[failed.into()]);
         self.b.switch_to_block(swap);
-        let ty = integer(width);
-        let old = self.state_load(I64, word::LOCK_VALUE * 8);
-        let (old, new) = if width == Width::Quad {
-            (old, value)
+        let low = self.state_load(I64, word::LOCK_BLOCK * 8);
+        let high = self.state_load(I64, word::LOCK_BLOCK * 8 + 8);
+        let upper = self.b.ins().band_imm_u(addr, 8);
+        let new = if width == Width::Quad {
+            value
         } else {
-            (self.b.ins().ireduce(ty, old), self.b.ins().ireduce(ty, value))
+            let shift = self.shift_in_quad(addr);
+            let ones = self.imm(u64::MAX >> (64 - 8 * width.bytes()));
+            let ones = self.b.ins().ishl(ones, shift);
+            let value = self.b.ins().ishl(value, shift);
+            let old = self.b.ins().select(upper, high, low);
+            self.b.ins().bitselect(ones, value, old)
         };
+        let new_low = self.b.ins().select(upper, low, new);
+        let new_high = self.b.ins().select(upper, new, high);
+        let old = self.b.ins().iconcat(low, high);
+        let new = self.b.ins().iconcat(new_low, new_high);
         let flags = self.access_flags();
         let seen = self.b.ins().atomic_cas(flags, host, old, new);
         let stored = self.icmp(IntCC::Equal, seen, old);

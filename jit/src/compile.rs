@@ -55,12 +55,14 @@ pub(crate) struct Compiler {
 
 impl Compiler {
     pub fn new(isa: &OwnedTargetIsa, statistics: bool) -> Compiler {
-        let fma = isa.isa_flags().iter().any(|f| f.name == "has_fma" && f.as_bool() == Some(true));
+        let has =
+            |flag| isa.isa_flags().iter().any(|f| f.name == flag && f.as_bool() == Some(true));
         Compiler {
             host: Host {
                 config: isa.frontend_config(),
                 stores_ordered: cfg!(target_arch = "x86_64"),
-                has_fma: cfg!(target_arch = "aarch64") || fma,
+                has_fma: cfg!(target_arch = "aarch64") || has("has_fma"),
+                wide_exchange: has("has_cmpxchg16b"),
                 sse: cfg!(target_arch = "x86_64"),
                 statistics,
             },

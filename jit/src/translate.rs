@@ -74,6 +74,8 @@ pub(crate) struct Tx<'a> {
     pub(crate) stores_ordered: bool,
     /// True on hosts with a fused multiply-add.
     pub(crate) has_fma: bool,
+    /// True on hosts that exchange 16 bytes atomically by one instruction.
+    pub(crate) wide_exchange: bool,
     /// True on hosts whose arithmetic is SSE's: denormal operands have a flag, and an invalid
     /// operation gives Alpha's NaN.
     pub(crate) sse: bool,
@@ -89,6 +91,7 @@ pub(crate) struct Host {
     pub config: TargetFrontendConfig,
     pub stores_ordered: bool,
     pub has_fma: bool,
+    pub wide_exchange: bool,
     pub sse: bool,
     /// Count instructions of regions of more than one block.
     pub statistics: bool,
@@ -156,6 +159,7 @@ pub(crate) fn build(
         sites: Vec::new(),
         stores_ordered: host.stores_ordered,
         has_fma: host.has_fma,
+        wide_exchange: host.wide_exchange,
         sse: host.sse,
         raising: Vec::new(),
         writes_fpcr: region.blocks.iter().flat_map(|b| &b.insns).any(|i| i.op == Op::mt_fpcr),

@@ -29,7 +29,7 @@ NOTHING = ["trapb", "excb", "mb", "wmb", "fetch", "fetch_m", "ecb", "wh64", "wh6
 class Machine:
     def __init__(self, given):
         self.registers, self.memory, self.pc = {"fpcr": 2 << 58}, {}, CODE
-        self.locked, self.stores = False, []
+        self.locked, self.stores = None, []
         for place, number in given:
             self.put(place, number)
 
@@ -155,7 +155,8 @@ class Machine:
             "ldf": lambda n: image_of_f(n >> 15 & 1, n >> 7 & 0xFF, (n & 0x7F) << 16 | n >> 16),
             "ldg": swap_quad,
         }
-        self.locked |= name.endswith("_l")
+        if name.endswith("_l"):
+            self.locked = addr & ~15
         self.set(args[0], shapes.get(name, lambda n: n)(number))
 
     def store_from(self, name, args):
@@ -165,10 +166,11 @@ class Machine:
         self.check(addr, size, "write")
         number = self.get(args[0])
         if name.endswith("_c"):
-            self.set(args[0], int(self.locked))
-            if not self.locked:
+            stored = self.locked == addr & ~15
+            self.locked = None
+            self.set(args[0], int(stored))
+            if not stored:
                 return
-            self.locked = False
         shapes = {
             "sts": longword_of,
             "stf": lambda n: swap_words(longword_of(n)),

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use axperf_isa::Width;
 
+use crate::machine::host;
+
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
@@ -79,7 +81,7 @@ impl MemoryShape {
     /// [`Bus::load`] and [`Bus::store`].
     pub const TLB: MemoryShape = MemoryShape(Shape::Tlb);
 
-    /// One block of `len` bytes (a multiple of 8) at host address `base`; guest addresses start
+    /// One block of `len` bytes at host address `base`, both multiples of 16; guest addresses start
     /// at 0.
     ///
     /// # Safety
@@ -87,7 +89,7 @@ impl MemoryShape {
     /// that Rust code reaches by reference.
     #[must_use]
     pub unsafe fn flat(base: *mut u8, len: u64) -> MemoryShape {
-        MemoryShape(Shape::Flat { base: base as usize, len: len & !7 })
+        MemoryShape(Shape::Flat { base: base as usize, len: len & !15 })
     }
 
     /// A guest address is a host address. Those below 2^42 belong to the guest.
@@ -109,7 +111,7 @@ pub const PAGE_SIZE: u64 = 8192;
 pub struct HostPage(pub(crate) *mut u8);
 
 impl HostPage {
-    /// The page of [`PAGE_SIZE`] bytes at `host`.
+    /// The page of [`PAGE_SIZE`] bytes at `host`, a multiple of 16.
     ///
     /// # Safety
     /// It is readable (and writable, if handed out for writing) until the machines that got it have
@@ -148,6 +150,44 @@ pub trait Bus {
     /// # Errors
     /// The fault; then nothing was stored.
     fn compare_exchange(&self, addr: u64, width: Width, old: u64, new: u64) -> Result<bool, Fault>;
+
+    /// Stores `new` to the aligned block of 16 bytes at `addr` if it holds `old`, atomically; true if
+    /// it was stored. They differ in one quadword at most. This is STx_C.
+    ///
+    /// Memory that translated code reaches directly is exchanged there, in one step. What the bus
+    /// keeps to itself is compared by [`load`](Bus::load), and then the quadword that changes is
+    /// stored by [`compare_exchange`](Bus::compare_exchange), which is two steps: where other
+    /// machines may store to such memory meanwhile, a bus does it itself.
+    ///
+    /// # Errors
+    /// The fault; then nothing was stored.
+    fn compare_exchange_block(
+        &self,
+        addr: u64,
+        old: [u64; 2],
+        new: [u64; 2],
+    ) -> Result<bool, Fault> {
+        let direct = match self.shape().0 {
+            Shape::Identity => return host::compare_exchange_block(addr, old, new),
+            Shape::Flat { base, len } => (addr < len).then(|| base as u64 + addr),
+            Shape::Tlb => {
+                let page = self.page(addr & !(PAGE_SIZE - 1), Access::Write);
+                page.map(|page| page.0 as u64 + addr % PAGE_SIZE)
+            }
+        };
+        if let Some(at) = direct {
+            // SAFETY: whoever made the shape or the page vouches for the memory.
+            return unsafe { host::swap_block(at, old, new) };
+        }
+        for (i, old) in old.into_iter().enumerate() {
+            if self.load(addr + 8 * i as u64, Width::Quad)? != old {
+                return Ok(false);
+            }
+        }
+        let changed = usize::from(old[0] == new[0] && old[1] != new[1]);
+        let addr = addr + 8 * changed as u64;
+        self.compare_exchange(addr, Width::Quad, old[changed], new[changed])
+    }
 
     /// Fetches instruction words from `addr` on, as many as are at hand: at least one.
     ///
@@ -207,6 +247,14 @@ impl<B: Bus + ?Sized> Bus for Arc<B> {
     }
     fn compare_exchange(&self, addr: u64, width: Width, old: u64, new: u64) -> Result<bool, Fault> {
         (**self).compare_exchange(addr, width, old, new)
+    }
+    fn compare_exchange_block(
+        &self,
+        addr: u64,
+        old: [u64; 2],
+        new: [u64; 2],
+    ) -> Result<bool, Fault> {
+        (**self).compare_exchange_block(addr, old, new)
     }
     fn fetch(&self, addr: u64, words: &mut [u32]) -> Result<usize, Fault> {
         (**self).fetch(addr, words)

@@ -157,8 +157,12 @@ impl<B: Bus> Machine<B> {
             });
             differ(reg.name().into(), format!("{a:#x}"), format!("{b:#x}"), writer);
         }
-        for (what, w) in [("the reservation", word::LOCK_ADDR), ("RC's flag", word::INTERRUPT_FLAG)]
-        {
+        for (what, w) in [
+            ("the reservation", word::LOCK_ADDR),
+            ("what is reserved", word::LOCK_BLOCK),
+            ("what is reserved above", word::LOCK_BLOCK + 1),
+            ("RC's flag", word::INTERRUPT_FLAG),
+        ] {
             differ(
                 what.into(),
                 format!("{:#x}", want.word(w)),

@@ -9,6 +9,7 @@ use axperf_jit::{Cache, Hold, Settings};
 use crate::error::{Error, Result};
 use crate::machine::config::{Config, EngineKind};
 use crate::machine::cpu::Cpu;
+use crate::machine::host;
 
 /// The translator and its code, shared by all machines made from it. A clone is the same engine.
 ///
@@ -70,6 +71,9 @@ impl Engine {
     /// # Errors
     /// The host can't hold translated code.
     pub fn new(config: &Config) -> Result<Engine> {
+        if !host::has_wide_exchange() {
+            return Err(Error::Host("this processor can't exchange 16 bytes atomically".into()));
+        }
         let cache = match config.kind {
             EngineKind::Interp => None,
             EngineKind::Jit => {

@@ -17,33 +17,38 @@ use crate::machine::bus::{Access, Bus, Fault, FaultKind, MemoryShape};
 /// Memory of a fixed size, guest addresses from 0 on. Out of range is a [`Fault`].
 #[derive(Debug)]
 pub struct FlatMemory {
-    words: Box<[AtomicU64]>,
+    blocks: Box<[Block]>,
 }
 
+/// What a load-locked reserves.
+#[derive(Debug)]
+#[repr(C, align(16))]
+struct Block([AtomicU64; 2]);
+
 impl FlatMemory {
-    /// Zeroed memory of `len` bytes, rounded up to a multiple of 8.
+    /// Zeroed memory of `len` bytes, rounded up to a multiple of 16.
     #[must_use]
     pub fn new(len: usize) -> FlatMemory {
-        let words = len.div_ceil(8);
+        let blocks = len.div_ceil(size_of::<Block>());
         // SAFETY: zero is a valid AtomicU64; zeroed pages stay untouched until they are used.
-        let words = unsafe { Box::<[AtomicU64]>::new_zeroed_slice(words).assume_init() };
-        FlatMemory { words }
+        let blocks = unsafe { Box::<[Block]>::new_zeroed_slice(blocks).assume_init() };
+        FlatMemory { blocks }
     }
 
     /// Size in bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.words.len() as u64 * 8
+        size_of_val(&*self.blocks) as u64
     }
 
     /// True if there is no memory at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.blocks.is_empty()
     }
 
     fn base(&self) -> *mut u8 {
-        self.words.as_ptr() as *mut u8
+        self.blocks.as_ptr() as *mut u8
     }
 
     /// Host address of an access that lies inside and is aligned.

@@ -32,8 +32,8 @@ const FAULT_NO_OBJECT: u64 = 3;
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
-    ".globl axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_copy",
-    ".hidden axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_copy",
+    ".globl axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_cas16, axperf_copy",
+    ".hidden axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_cas16, axperf_copy",
     ".balign 16",
     "axperf_stubs_start:",
     "axperf_load1: xor edx, edx",
@@ -75,6 +75,12 @@ std::arch::global_asm!(
     "sete al",
     "movzx eax, al",
     "ret",
+    // (old in rdx:rax, new in rcx:rbx)
+    "axperf_swap16: lock cmpxchg16b xmmword ptr [rdi]",
+    "sete al",
+    "movzx eax, al",
+    "xor edx, edx",
+    "ret",
     // (to, from, bytes) -> bytes not copied
     "axperf_copy: mov rcx, rdx",
     "xor edx, edx",
@@ -85,12 +91,20 @@ std::arch::global_asm!(
     // The handler comes here with the fault's kind in rdx.
     "axperf_stub_fault: mov rax, rcx",
     "ret",
+    // (addr, old low, old high, new low, new high) -> 1 if stored; a fault comes back here, too
+    "axperf_cas16: push rbx",
+    "mov rax, rsi",
+    "mov rbx, rcx",
+    "mov rcx, r8",
+    "call axperf_swap16",
+    "pop rbx",
+    "ret",
 );
 
 #[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
-    ".globl axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_copy",
-    ".hidden axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_copy",
+    ".globl axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_cas16, axperf_copy",
+    ".hidden axperf_stubs_start, axperf_stubs_end, axperf_stub_fault, axperf_load1, axperf_load2, axperf_load4, axperf_load8, axperf_store1, axperf_store2, axperf_store4, axperf_store8, axperf_cas4, axperf_cas8, axperf_cas16, axperf_copy",
     ".balign 16",
     "axperf_stubs_start:",
     "axperf_load1: mov x3, x0",
@@ -149,6 +163,20 @@ std::arch::global_asm!(
     "3: clrex",
     "mov x0, #0",
     "ret",
+    "axperf_cas16: mov x5, x0",
+    "mov x6, x1",
+    "mov x1, #0",
+    "2: ldaxp x7, x8, [x5]",
+    "cmp x7, x6",
+    "ccmp x8, x2, #0, eq",
+    "b.ne 3f",
+    "stlxp w9, x3, x4, [x5]",
+    "cbnz w9, 2b",
+    "mov x0, #1",
+    "ret",
+    "3: clrex",
+    "mov x0, #0",
+    "ret",
     "axperf_copy: mov x6, x1",
     "mov x1, #0",
     "2: cbz x2, 3f",
@@ -177,6 +205,7 @@ unsafe extern "C" {
     fn axperf_store8(addr: u64, value: u64) -> Outcome;
     fn axperf_cas4(addr: u64, old: u64, new: u64) -> Outcome;
     fn axperf_cas8(addr: u64, old: u64, new: u64) -> Outcome;
+    fn axperf_cas16(addr: u64, old: u64, old_high: u64, new: u64, new_high: u64) -> Outcome;
     fn axperf_copy(to: u64, from: u64, bytes: u64) -> Outcome;
 }
 
@@ -257,6 +286,26 @@ pub fn compare_exchange(addr: u64, width: Width, old: u64, new: u64) -> Result<b
     Ok(outcome(o, addr, Access::Write)? != 0)
 }
 
+/// Stores `new` to the aligned block of 16 bytes at `addr` where `old` is, atomically.
+///
+/// # Errors
+/// The fault; nothing was stored.
+pub fn compare_exchange_block(addr: u64, old: [u64; 2], new: [u64; 2]) -> Result<bool, Fault> {
+    checked(addr, 16, Access::Write)?;
+    // SAFETY: as for `load`.
+    unsafe { swap_block(addr, old, new) }
+}
+
+/// The same at an address that may be the host's.
+///
+/// # Safety
+/// The block is the guest's: no Rust code reaches it by reference, but to atomics.
+pub(crate) unsafe fn swap_block(addr: u64, old: [u64; 2], new: [u64; 2]) -> Result<bool, Fault> {
+    // SAFETY: the stub turns a fault into an outcome; the rest is the caller's.
+    let o = unsafe { axperf_cas16(addr, old[0], old[1], new[0], new[1]) };
+    Ok(outcome(o, addr, Access::Write)? != 0)
+}
+
 /// Copies guest memory into `buf`.
 ///
 /// # Errors
@@ -300,6 +349,14 @@ static PREVIOUS: [Previous; 2] = [
     Previous { handler: AtomicUsize::new(0), flags: AtomicUsize::new(0) },
     Previous { handler: AtomicUsize::new(0), flags: AtomicUsize::new(0) },
 ];
+
+/// Whether this host has an atomic exchange of 16 bytes, which STx_C needs.
+pub(crate) fn has_wide_exchange() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("cmpxchg16b");
+    #[cfg(target_arch = "aarch64")]
+    return true;
+}
 
 /// Installs the SIGSEGV and SIGBUS handlers, once a process; they chain to what was there.
 pub fn install() {

@@ -65,6 +65,11 @@ pub(crate) fn run_block<B: Bus>(
     Ran { retired: pc.wrapping_sub(start) / 4, exit: None }
 }
 
+/// As many ones as the width has bits.
+fn ones(width: Width) -> u64 {
+    u64::MAX >> (64 - 8 * width.bytes())
+}
+
 /// A register in the exception register write mask.
 fn write_mask(r: u8) -> u64 {
     if r == 31 { 0 } else { 1 << r }
@@ -374,19 +379,29 @@ impl<B: Bus> Sem for Eval<'_, B> {
         self.bus.store(addr, width, value).map_err(|f| self.fault(f))
     }
     fn load_locked(&mut self, addr: u64, width: Width) -> Result<u64, Exit> {
-        let value = self.load(addr, width)?;
-        self.regs.set_word(word::LOCK_ADDR, addr);
-        self.regs.set_word(word::LOCK_VALUE, value);
-        Ok(value)
+        self.aligned(addr, width)?;
+        let block = addr & !15;
+        let mut quads = [0; 2];
+        for (quad, at) in quads.iter_mut().zip([block, block + 8]) {
+            let loaded = self.bus.load(at, Width::Quad);
+            *quad = loaded.map_err(|f| self.fault(Fault { addr, ..f }))?;
+        }
+        self.regs.set_word(word::LOCK_ADDR, block);
+        self.regs.set_word(word::LOCK_BLOCK, quads[0]);
+        self.regs.set_word(word::LOCK_BLOCK + 1, quads[1]);
+        Ok(quads[(addr >> 3 & 1) as usize] >> (8 * (addr & 7)) & ones(width))
     }
     fn store_conditional(&mut self, addr: u64, width: Width, value: u64) -> Result<u64, Exit> {
         self.aligned(addr, width)?;
-        let held = self.regs.word(word::LOCK_ADDR) == addr;
+        let block = addr & !15;
         let mut stored = false;
-        if held {
-            let old = self.regs.word(word::LOCK_VALUE);
-            stored =
-                self.bus.compare_exchange(addr, width, old, value).map_err(|f| self.fault(f))?;
+        if self.regs.word(word::LOCK_ADDR) == block {
+            let old = [0, 1].map(|i| self.regs.word(word::LOCK_BLOCK + i));
+            let mut new = old;
+            let (quad, shift) = (&mut new[(addr >> 3 & 1) as usize], 8 * (addr & 7));
+            *quad = *quad & !(ones(width) << shift) | (value & ones(width)) << shift;
+            let swapped = self.bus.compare_exchange_block(block, old, new);
+            stored = swapped.map_err(|f| self.fault(Fault { addr, ..f }))?;
         }
         self.regs.set_word(word::LOCK_ADDR, NO_RESERVATION);
         Ok(u64::from(stored))

@@ -331,10 +331,14 @@ impl<B: Bus> Machine<B> {
         let kind = host::fault_kind(regs.word(word::FAULT_KIND));
         let (pc, refund) = cache.site(regs.word(word::EXIT_ARG)).unwrap_or((regs.pc(), 0));
         regs.set_pc(pc);
-        let store = fetch(&self.bus, pc)
-            .and_then(axperf_isa::decode)
-            .is_some_and(|i| i.desc().is(axperf_isa::Flags::STORE));
-        let access = if store { Access::Write } else { Access::Read };
+        let is = |flags| {
+            let insn = fetch(&self.bus, pc).and_then(axperf_isa::decode);
+            insn.is_some_and(|i| i.desc().is(flags))
+        };
+        let access = if is(axperf_isa::Flags::STORE) { Access::Write } else { Access::Read };
+        // These access the block that the address is in.
+        let addr =
+            if is(axperf_isa::Flags::LOCKED) { self.cpu.regs().word(word::PASSAGE) } else { addr };
         (Exit::Fault { pc, addr, access, kind }, refund)
     }
 

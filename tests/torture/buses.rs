@@ -5,8 +5,8 @@
 
 #![allow(unsafe_code)]
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use axperf::isa::Width;
 use axperf::{Access, Bus, Fault, FaultKind, FlatMemory, HostPage, MemoryShape, PAGE_SIZE, host};
@@ -30,6 +30,21 @@ pub trait Arena: Bus {
     /// An address that the guest must not reach.
     fn forbidden(&self) -> u64 {
         0x7ff8_1234_5678
+    }
+}
+
+impl<B: Arena> Arena for Arc<B> {
+    fn origin(&self) -> u64 {
+        (**self).origin()
+    }
+    fn fill(&self, offset: u64, bytes: &[u8]) {
+        (**self).fill(offset, bytes);
+    }
+    fn quad(&self, offset: u64) -> u64 {
+        (**self).quad(offset)
+    }
+    fn forbidden(&self) -> u64 {
+        (**self).forbidden()
     }
 }
 

@@ -13,6 +13,7 @@ mod kicks;
 mod oracle;
 mod pages;
 mod random;
+mod reservations;
 mod rng;
 mod samples;
 mod stops;

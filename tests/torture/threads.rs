@@ -145,32 +145,6 @@ fn spins_end() {
     }
 }
 
-/// STQ_C needs a reservation of its own machine, at its own address, that no PAL call ended.
-/// Values: section 4.2.5 of the manual, and Linux, whose system calls end a reservation.
-#[test]
-fn store_conditional_fails_without_a_reservation() {
-    let cases = [
-        ("stq_c $3, 0($1)", false),
-        ("ldq_l $4, 0($1)\n stq_c $3, 0($1)", true),
-        ("ldq_l $4, 0($1)\n stq_c $3, 8($1)", false),
-        ("ldq_l $4, 0($1)\n stq_c $5, 0($1)\n stq_c $3, 0($1)", false),
-        ("ldq_l $4, 0($1)\n call_pal 0x9e\n stq_c $3, 0($1)", false),
-        ("ldq_l $4, 0($1)\n call_pal 0x86\n stq_c $3, 0($1)", false),
-        ("ldl_l $4, 0($1)\n stl_c $3, 0($1)", true),
-    ];
-    for (text, stored) in cases {
-        let text = format!("li $1, {CELL}\n li $3, 7\n li $5, 9\n{text}\ncall_pal 0x83");
-        for kind in KINDS {
-            for fuel in [1, UNLIMITED] {
-                let memory = memory(&text);
-                let mut m: Machine<_> = machine(&engine(kind), memory);
-                while m.run(fuel) == Exit::Fuel {}
-                assert_eq!(m.reg(Reg::R3), u64::from(stored), "{text} {kind:?} {fuel}");
-            }
-        }
-    }
-}
-
 /// Machines that translate the same random program at the same time, for one engine, each on data of
 /// its own, while their code is declared gone again and again: each ends as the interpreter does.
 #[test]

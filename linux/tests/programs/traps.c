@@ -25,6 +25,11 @@ static void handler(int signal, siginfo_t *info, void *context)
 	siglongjmp(back, 1);
 }
 
+static void pass(int signal)
+{
+	got = signal;
+}
+
 static const char *name(int signal)
 {
 	switch (signal) {
@@ -146,5 +151,13 @@ int main(void)
 	__asm__ volatile("ldq_l %0,%2\n\tmov 5,$2\n\tstq_c $2,%2\n\tmov $2,%1"
 			 : "=&r"(old), "=&r"(stored), "+m"(word[0]) : : "$2");
 	printf("stq_c: %ld %lx\n", stored, word[0]);
+	/* After what the kernel saw to: an unaligned load, and a trap that had a handler. */
+	__asm__ volatile("ldq_l %0,%2\n\tmov 6,$2\n\tldq %0,1(%3)\n\tstq_c $2,%2\n\tmov $2,%1"
+			 : "=&r"(old), "=&r"(stored), "+m"(word[0]) : "r"(p) : "$2");
+	printf("stq_c after an unaligned load: %ld %lx\n", stored, word[0]);
+	signal(SIGFPE, pass);
+	__asm__ volatile("ldq_l %0,%2\n\tmov 6,$2\n\taddl/v %3,%3,%0\n\ttrapb\n\tstq_c $2,%2\n\tmov $2,%1"
+			 : "=&r"(old), "=&r"(stored), "+m"(word[0]) : "r"(0x40000000l) : "$2");
+	printf("stq_c after a handler: %ld %lx %s\n", stored, word[0], name(got));
 	return 0;
 }
