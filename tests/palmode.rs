@@ -100,6 +100,32 @@ fn other_variants() {
     }
 }
 
+/// RPCC reads the count of the instructions before it, where there is one; PALmode's count too.
+#[test]
+fn cycle_counter() {
+    const TEXT: &str = "
+            li      $1, 300
+        again:
+            rpcc    $5
+            subq    $5, $6, $7
+            bis     $5, $5, $6
+            hw_mfpr $2, 0x700
+            subq    $1, 1, $1
+            addq    $8, $7, $8
+            bne     $1, again
+            call_pal 0x83
+    ";
+    for kind in [EngineKind::Interp, EngineKind::Jit] {
+        for fuel in [UNLIMITED - 1, 10] {
+            let mut m = machine(&config(kind, Cpu::Ev67), TEXT);
+            assert_eq!(run(&mut m, fuel), END);
+            // One instruction of li, and seven of the loop 299 times.
+            assert_eq!((m.reg(Reg::R5), m.reg(Reg::R7)), (1 + 7 * 299, 7), "{kind:?}");
+            assert_eq!((m.reg(Reg::R8), m.icount()), (1 + 7 * 299, Some(1 + 7 * 300 + 1)));
+        }
+    }
+}
+
 /// Out of PALmode they are illegal; what isn't performed doesn't retire.
 #[test]
 fn native_mode() {

@@ -4,7 +4,7 @@ mod words;
 
 use axperf_isa::format::Form;
 use axperf_isa::palmode::{self, Family, PalInsn};
-use axperf_isa::{Insn, Op, asm, decode, disasm, encode};
+use axperf_isa::{Fields, Insn, Op, asm, decode, disasm, encode};
 
 /// The word without the bits that the architecture ignores in this instruction.
 fn canonical(insn: &Insn) -> u32 {
@@ -63,6 +63,32 @@ fn the_sweep_reaches_every_row() {
     seen.extend(words::sweep().into_iter().filter_map(|word| Some(decode(word)?.op)));
     let missing: Vec<_> = axperf_isa::INSNS.iter().filter(|d| !seen.contains(&d.op)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Every register in every field of every row, unused and unconventional ones too.
+#[test]
+fn every_register() {
+    for desc in axperf_isa::INSNS.iter() {
+        let plain = decode(desc.form.word()).unwrap();
+        for n in 0..32u8 {
+            let fields = Fields { ra: n, rb: (n + 7) % 32, rc: (n + 13) % 32, ..plain.fields() };
+            let fields = match desc.form {
+                Form::Fpcr(..) => Fields { rb: n, rc: n, ..fields },
+                _ => Fields { literal: false, imm: 0, ..fields },
+            };
+            let word = encode(desc.op, &fields).unwrap();
+            let insn = decode(word).unwrap_or_else(|| panic!("{} {word:#x}", desc.mnemonic));
+            assert_eq!(insn.op, desc.op, "{word:#x}");
+            // A field that the form lacks says 31.
+            for (got, want, plain) in [
+                (insn.ra, fields.ra, plain.ra),
+                (insn.rb, fields.rb, plain.rb),
+                (insn.rc, fields.rc, plain.rc),
+            ] {
+                assert!(got == want || got == 31 && plain == 31, "{} {word:#x}", desc.mnemonic);
+            }
+        }
+    }
 }
 
 /// PALmode: decode, then encode; disassemble, then assemble: the same word, without the bits that the

@@ -20,6 +20,7 @@ mod pal {
     pub const BPT: u32 = 0x80;
     pub const BUGCHK: u32 = 0x81;
     pub const GENTRAP: u32 = 0xaa;
+    pub const CLRFEN: u32 = 0xae;
 }
 
 /// UAC_ bits (`asm/sysinfo.h`).
@@ -91,6 +92,8 @@ impl Thread {
                 let (signal, code) = gentrap(reason as i64);
                 self.post(Info::fault(signal, code, pc, reason as u32));
             }
+            // At the next floating-point instruction the kernel turns the unit on again.
+            pal::CLRFEN => {}
             _ => self.illegal(pc.wrapping_sub(4)),
         }
     }

@@ -167,7 +167,7 @@ fn lacking_instructions() {
 }
 
 /// Instructions that the CPU lacks and the kernel doesn't execute: SIGILL, the pc and the address after
-/// them (`arch/alpha/kernel/traps.c`, `do_entIF`).
+/// them (`arch/alpha/kernel/traps.c`, `do_entIF`). qemu-alpha prints the same for each CPU.
 #[test]
 fn refused_instructions() {
     if !tools() {
@@ -289,8 +289,9 @@ fn cpus_and_optimisation() {
 }
 
 /// Traps, on Alpha alone. The lines are what Linux's `arch/alpha/kernel/traps.c` and `mm/fault.c`
-/// give for each; qemu-alpha prints the same, but for gentrap -4, and for the unaligned load, of which
-/// it makes no trap.
+/// give for each; qemu-alpha prints the same, but for gentrap -4, clrfen, and the unaligned load, of which
+/// it makes no trap. The PAL functions are those of OSF/1's unprivileged ones that Linux uses
+/// (`asm/pal.h`).
 #[test]
 fn traps() {
     const WANT: &str = "\
@@ -321,6 +322,8 @@ ldq_l unaligned: BUS code 1, address 1
 execute data: SEGV code 2, pc 0
 execute code: none
 changed code: 1 2
+PAL functions: 80 81 86 9e 9f aa ae
+clrfen: none 6
 execute nothing: SEGV code 1, pc 0
 read nothing: SEGV code 1, address 0
 read kernel: SEGV code 1, address fffffc0000000008

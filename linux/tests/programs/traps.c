@@ -122,6 +122,22 @@ int main(void)
 	page[0] = 0x201f0002;
 	__asm__ volatile("call_pal 0x86" : : : "memory");
 	printf("changed code: %d %d\n", first, ((int (*)(void))page)());
+	/* Which functions of CALL_PAL a program has; callsys aside, which does as $0 says. */
+	printf("PAL functions:");
+	for (i = 0; i < 0x100 + 18; i++) {
+		uint32_t function = i < 0x100 ? i : 1u << (i - 0x100 + 8);
+		page[0] = function, page[1] = 0x6bfa8001;
+		__asm__ volatile("call_pal 0x86" : : : "memory");
+		got = 0;
+		if (function != 0x83 && sigsetjmp(back, 1) == 0)
+			((void (*)(void *))page)(__builtin_thread_pointer());
+		if (function != 0x83 && got != SIGILL)
+			printf(" %x", function);
+	}
+	printf("\n");
+	double three = 3.0;
+	CASE("clrfen", __asm__ volatile("call_pal 0xae\n\taddt %1,%1,%0" : "=&f"(r) : "f"(three) : "$0", "$1", "$16", "$22", "$23", "$24", "$25"));
+	printf(" %g", r); END;
 	munmap(page, 8192);
 	CASE("execute nothing", ((void (*)(void))page)());
 	printf(", pc %ld", (long)(got_pc - (uintptr_t)page)); END;
