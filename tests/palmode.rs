@@ -213,6 +213,41 @@ fn emulation() {
     assert_eq!((m.reg(Reg::R4), m.reg(Reg::Pc)), (0xffff_ffff_8000_0000, CODE + 8));
 }
 
+/// Any word of the reserved opcodes, on any CPU: it comes back decoded or as illegal, and nothing has
+/// retired.
+#[test]
+fn any_word() {
+    let mut seed = 1u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 32) as u32
+    };
+    for kind in [EngineKind::Interp, EngineKind::Jit] {
+        for &cpu in Cpu::ALL {
+            let mut m = machine(config(kind, cpu).hot(1), "nop");
+            let mut decoded = 0;
+            for n in 0..3000 {
+                let opcode = [0x19, 0x1b, 0x1d, 0x1e, 0x1f][n % 5];
+                // Half of them with register fields that may be right.
+                let registers = [random() >> 6, 31 << 21 | 31 << 16, 1 << 21 | 1 << 16][n % 3];
+                let word = opcode << 26 | registers & 0x3ff_0000 | random() & 0xffff;
+                m.write(CODE, &word.to_le_bytes()).unwrap();
+                m.imb();
+                let before = m.regs().clone();
+                let exit = m.run(10);
+                let want = match PalInsn::decode(word, cpu.family()) {
+                    Some(insn) => Exit::PalMode { pc: CODE, insn },
+                    None => Exit::Illegal { pc: CODE, word },
+                };
+                assert_eq!(exit, want, "{cpu} {word:#x}");
+                assert!(*m.regs() == before && m.icount() == Some(0));
+                decoded += usize::from(matches!(exit, Exit::PalMode { .. }));
+            }
+            assert!(decoded > 1000, "{cpu}: {decoded}");
+        }
+    }
+}
+
 #[test]
 fn families() {
     let families: Vec<Family> = Cpu::ALL.iter().map(|cpu| cpu.family()).collect();

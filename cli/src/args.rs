@@ -281,6 +281,9 @@ impl From<ScriptArgs> for cmd_script::Options {
 
 #[derive(Debug, Args)]
 pub struct DisasmArgs {
+    /// Know the instructions of this CPU's PALmode, as in a file of PALcode [default: none]
+    #[arg(long, value_parser = cpu())]
+    cpu: Option<Cpu>,
     /// An Alpha ELF file, or words as hexadecimal numbers
     #[arg(value_name = "FILE|WORD", required = true)]
     what: Vec<OsString>,
@@ -288,6 +291,6 @@ pub struct DisasmArgs {
 
 impl From<DisasmArgs> for cmd_disasm::Options {
     fn from(args: DisasmArgs) -> Self {
-        cmd_disasm::Options { what: args.what }
+        cmd_disasm::Options { what: args.what, cpu: args.cpu }
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
-use axperf::isa::disasm;
+use axperf::Cpu;
+use axperf::isa::{Disasm, disasm, palmode};
 use axperf::symbols::{CodeSection, Dso, read_code};
 
 use crate::failure::Failure;
@@ -13,6 +14,36 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub struct Options {
     pub what: Vec<OsString>,
+    /// Whose PALmode instructions are known.
+    pub cpu: Option<Cpu>,
+}
+
+impl Options {
+    fn text(&self, word: u32, pc: u64) -> Disasm {
+        match self.cpu {
+            Some(cpu) => palmode::disasm(word, pc, cpu.family()),
+            None => disasm(word, pc),
+        }
+    }
+
+    fn write_section(
+        &self,
+        section: &CodeSection,
+        symbols: &Dso,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        writeln!(out, "\n{}:", section.name)?;
+        for (i, bytes) in section.bytes.as_chunks::<4>().0.iter().enumerate() {
+            let pc = section.address + 4 * i as u64;
+            let symbol = symbols.find(pc).map(|s| &symbols.symbols()[s]);
+            if let Some(symbol) = symbol.filter(|s| s.start == pc) {
+                writeln!(out, "\n{pc:016x} <{}>:", symbol.name())?;
+            }
+            let word = u32::from_le_bytes(*bytes);
+            writeln!(out, "{pc:12x}:\t{word:08x}\t{}", self.text(word, pc))?;
+        }
+        Ok(())
+    }
 }
 
 /// Disassembles files and words.
@@ -21,12 +52,12 @@ pub fn run(options: Options) -> Result<(), Failure> {
     for what in &options.what {
         match word(what) {
             Some(word) if !Path::new(what).exists() => {
-                writeln!(out, "{word:08x}\t{}", disasm(word, 0))?;
+                writeln!(out, "{word:08x}\t{}", options.text(word, 0))?;
             }
             _ => {
                 let (sections, symbols) = read_code(Path::new(what))?;
                 for section in &sections {
-                    write_section(section, &symbols, &mut out)?;
+                    options.write_section(section, &symbols, &mut out)?;
                 }
             }
         }
@@ -42,18 +73,4 @@ fn word(text: &OsStr) -> Option<u32> {
         None if text.len() == 8 => u32::from_str_radix(text, 16).ok(),
         None => None,
     }
-}
-
-fn write_section(section: &CodeSection, symbols: &Dso, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "\n{}:", section.name)?;
-    for (i, bytes) in section.bytes.as_chunks::<4>().0.iter().enumerate() {
-        let pc = section.address + 4 * i as u64;
-        let symbol = symbols.find(pc).map(|s| &symbols.symbols()[s]);
-        if let Some(symbol) = symbol.filter(|s| s.start == pc) {
-            writeln!(out, "\n{pc:016x} <{}>:", symbol.name())?;
-        }
-        let word = u32::from_le_bytes(*bytes);
-        writeln!(out, "{pc:12x}:\t{word:08x}\t{}", disasm(word, pc))?;
-    }
-    Ok(())
 }

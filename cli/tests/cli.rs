@@ -450,6 +450,11 @@ fn recordings_of_perf_are_shown() {
 fn words_are_disassembled() {
     let text = good(&["disasm", "0x47ff041f", "43de1520"]);
     assert_eq!(text, "47ff041f\tnop\n43de1520\tsubq\tsp,0xf0,v0\n");
+    // Words and text from GNU as and objdump, for the CPU.
+    assert_eq!(good(&["disasm", "0x7bf7a000"]), "7bf7a000\tpal1e\t0x3f7a000\n");
+    for (cpu, text) in [("ev5", "pal1e\t0x3f7a000"), ("ev67", "hw_ret/stall\t(t9)")] {
+        assert_eq!(good(&["disasm", "--cpu", cpu, "0x7bf7a000"]), format!("7bf7a000\t{text}\n"));
+    }
 }
 
 /// A whole program, against objdump.
