@@ -57,7 +57,72 @@ pub enum Shape {
     Stop,
 }
 
+/// What an instruction does with the register that a field of its word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It has no such field, or doesn't look at it.
+    None,
+    /// Reads an integer register.
+    Int,
+    /// Writes an integer register.
+    IntOut,
+    /// Reads an integer register, then writes it.
+    IntInOut,
+    /// Reads a floating-point register.
+    Fp,
+    /// Writes a floating-point register.
+    FpOut,
+    /// Reads a floating-point register, then writes it.
+    FpInOut,
+}
+
+impl Use {
+    /// Whether it reads a register, integer or floating-point.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Use::Int | Use::IntInOut | Use::Fp | Use::FpInOut)
+    }
+
+    /// Whether it writes a register, integer or floating-point.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Use::IntOut | Use::IntInOut | Use::FpOut | Use::FpInOut)
+    }
+
+    /// Whether it is of an integer register.
+    #[must_use]
+    pub const fn is_int(self) -> bool {
+        matches!(self, Use::Int | Use::IntOut | Use::IntInOut)
+    }
+}
+
 impl Shape {
+    /// What the fields ra, rb and rc are for. (CALL_PAL uses registers that no field names.)
+    #[must_use]
+    pub const fn uses(self) -> [Use; 3] {
+        match self {
+            Shape::Int | Shape::IntV => [Use::Int, Use::Int, Use::IntOut],
+            Shape::Cmov => [Use::Int, Use::Int, Use::IntInOut],
+            Shape::Lda | Shape::Load | Shape::LoadL => [Use::IntOut, Use::Int, Use::None],
+            Shape::Store => [Use::Int, Use::Int, Use::None],
+            Shape::StoreC => [Use::IntInOut, Use::Int, Use::None],
+            Shape::FLoad => [Use::FpOut, Use::Int, Use::None],
+            Shape::FStore => [Use::Fp, Use::Int, Use::None],
+            Shape::Branch => [Use::Int, Use::None, Use::None],
+            Shape::FBranch => [Use::Fp, Use::None, Use::None],
+            Shape::Br | Shape::ReadMisc => [Use::IntOut, Use::None, Use::None],
+            Shape::Jump => [Use::IntOut, Use::Int, Use::None],
+            Shape::Fp2 => [Use::Fp, Use::Fp, Use::FpOut],
+            Shape::Fp1 => [Use::None, Use::Fp, Use::FpOut],
+            Shape::FCmov => [Use::Fp, Use::Fp, Use::FpInOut],
+            Shape::FToI => [Use::Fp, Use::None, Use::IntOut],
+            Shape::IToF => [Use::Int, Use::None, Use::FpOut],
+            Shape::MfFpcr => [Use::FpOut, Use::None, Use::None],
+            Shape::MtFpcr => [Use::Fp, Use::None, Use::None],
+            Shape::Effect | Shape::Pal | Shape::Stop => [Use::None, Use::None, Use::None],
+        }
+    }
+
     /// The flags that every instruction of this shape has.
     const fn flags(self) -> Flags {
         match self {

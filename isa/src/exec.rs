@@ -3,10 +3,13 @@
 //! The shape of a row says what its body takes and gives; the adapter here reads the operands,
 //! calls the body, and writes the result last, so that an instruction that stops has changed
 //! nothing.
+//!
+//! Every row is a type, too ([`row`]): who has code of his own for each instruction instantiates it
+//! from [`Row::exec`].
 
 use crate::format::ZERO;
 use crate::sem::{self, Sem};
-use crate::{Insn, Op};
+use crate::{Insn, Op, Shape};
 
 /// Where the guest goes after an instruction.
 #[derive(Debug)]
@@ -26,12 +29,6 @@ pub enum Flow<S: Sem> {
     Jump(S::I),
 }
 
-/// Operand b of an operate instruction: a register or the literal.
-#[inline(always)]
-fn operand_b<S: Sem>(s: &mut S, i: &Insn) -> S::I {
-    if i.literal { s.imm(i.imm as u64) } else { s.int(i.rb) }
-}
-
 /// Effective address of a memory instruction.
 #[inline(always)]
 fn address<S: Sem>(s: &mut S, i: &Insn) -> S::I {
@@ -49,7 +46,7 @@ macro_rules! body_of_shape {
     // rc ← body(a, b)
     (Int, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let a = $s.int($i.ra);
-        let b = operand_b($s, $i);
+        let b = $s.operand_b($i);
         let r = $body($s, a, b);
         $s.set_int($i.rc, r);
         Ok(Flow::Next)
@@ -57,7 +54,7 @@ macro_rules! body_of_shape {
     // rc ← value; integer overflow traps when the second is true
     (IntV, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let a = $s.int($i.ra);
-        let b = operand_b($s, $i);
+        let b = $s.operand_b($i);
         let (r, overflow) = $body($s, a, b);
         $s.trap_if(overflow, sem::ArithTrap::IntegerOverflow, ($i.rc, r))?;
         $s.set_int($i.rc, r);
@@ -66,7 +63,7 @@ macro_rules! body_of_shape {
     // rc ← b if body(a)
     (Cmov, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let a = $s.int($i.ra);
-        let b = operand_b($s, $i);
+        let b = $s.operand_b($i);
         let old = $s.int($i.rc);
         let c = $body($s, a);
         let r = $s.select(c, b, old);
@@ -224,8 +221,45 @@ macro_rules! body_of_shape {
     (Stop, $body:path, $s:ident, $i:ident, $pc:ident) => {{ Err($body($s, $i)) }};
 }
 
+/// A row of the [table](crate::table), as a type.
+pub trait Row {
+    /// Which instruction.
+    const OP: Op;
+    /// What its body takes and gives.
+    const SHAPE: Shape;
+
+    /// As [`exec()`](crate::exec()), for an instruction that is of this row.
+    ///
+    /// # Errors
+    /// The body's stop: the instruction has changed nothing.
+    fn exec<S: Sem>(s: &mut S, i: &Insn, pc: u64) -> Result<Flow<S>, S::Stop>;
+}
+
 macro_rules! define_exec {
     ($($(#[doc = $doc:literal])* $id:ident = $form:ident($($arg:literal),*) $shape:ident $module:ident { $ext:ident $(, $flag:ident)* };)*) => {
+        /// A type for each row, of the row's name.
+        // The names are the manual's, in lower case, as those of `Op` are.
+        #[allow(non_camel_case_types)]
+        pub mod row {
+            use super::{Flow, Insn, Op, Row, Sem, Shape, ZERO, sem, address, target};
+            $(
+                $(#[doc = $doc])*
+                #[derive(Clone, Copy, Debug)]
+                pub struct $id;
+
+                impl Row for $id {
+                    const OP: Op = Op::$id;
+                    const SHAPE: Shape = Shape::$shape;
+
+                    #[inline(always)]
+                    #[allow(unused_variables)]
+                    fn exec<S: Sem>(s: &mut S, i: &Insn, pc: u64) -> Result<Flow<S>, S::Stop> {
+                        body_of_shape!($shape, sem::$module::$id, s, i, pc)
+                    }
+                }
+            )*
+        }
+
         /// Executes (or translates) one instruction at `pc` through the semantics `s`.
         ///
         /// # Errors
@@ -233,7 +267,7 @@ macro_rules! define_exec {
         #[inline(always)]
         pub fn exec<S: Sem>(s: &mut S, i: &Insn, pc: u64) -> Result<Flow<S>, S::Stop> {
             match i.op {
-                $(Op::$id => body_of_shape!($shape, sem::$module::$id, s, i, pc),)*
+                $(Op::$id => row::$id::exec(s, i, pc),)*
             }
         }
     };

@@ -73,69 +73,60 @@ impl Insn {
         }
     }
 
+    /// The registers of the fields whose use is one of those asked for, a bit each.
+    const fn registers(&self, int: bool, read: bool) -> u32 {
+        let uses = self.desc().shape.uses();
+        // A literal has 31 for rb, which is none.
+        let fields = [self.ra, self.rb, self.rc];
+        let mut mask = 0;
+        let mut k = 0;
+        while k < 3 {
+            let asked = if read { uses[k].reads() } else { uses[k].writes() };
+            if asked && uses[k].is_int() == int {
+                mask |= bit(fields[k]);
+            }
+            k += 1;
+        }
+        mask
+    }
+
+    /// Whether it is this function of CALL_PAL.
+    const fn is_pal(&self, function: u32) -> bool {
+        matches!(self.desc().shape, Shape::Pal) && self.imm as u32 == function
+    }
+
     /// Integer registers that it reads, a bit each; `$31` is none.
     #[must_use]
     pub const fn int_reads(&self) -> u32 {
-        let b = if self.literal { 0 } else { bit(self.rb) };
-        match self.desc().shape {
-            Shape::Int | Shape::IntV => bit(self.ra) | b,
-            Shape::Cmov => bit(self.ra) | b | bit(self.rc),
-            Shape::Lda | Shape::Load | Shape::LoadL | Shape::FLoad | Shape::FStore => b,
-            Shape::Store | Shape::StoreC => bit(self.ra) | b,
-            Shape::Branch | Shape::IToF => bit(self.ra),
-            Shape::Jump => b,
-            Shape::FBranch | Shape::Br | Shape::Fp2 | Shape::Fp1 | Shape::FCmov => 0,
-            Shape::FToI | Shape::MfFpcr | Shape::MtFpcr | Shape::ReadMisc => 0,
-            Shape::Pal => match self.imm as u32 {
-                WRUNIQUE => bit(16),
-                _ => 0,
-            },
-            Shape::Effect | Shape::Stop => 0,
-        }
+        if self.is_pal(WRUNIQUE) { bit(16) } else { self.registers(true, true) }
     }
 
     /// Integer registers that it writes, a bit each; `$31` is none.
     #[must_use]
     pub const fn int_writes(&self) -> u32 {
-        match self.desc().shape {
-            Shape::Int | Shape::IntV | Shape::Cmov | Shape::FToI => bit(self.rc),
-            Shape::Lda | Shape::Load | Shape::LoadL | Shape::StoreC => bit(self.ra),
-            Shape::Br | Shape::Jump | Shape::ReadMisc => bit(self.ra),
-            Shape::Store | Shape::FLoad | Shape::FStore | Shape::Branch | Shape::FBranch => 0,
-            Shape::Fp2 | Shape::Fp1 | Shape::FCmov | Shape::IToF => 0,
-            Shape::Pal => match self.imm as u32 {
-                RDUNIQUE => bit(0),
-                _ => 0,
-            },
-            Shape::MfFpcr | Shape::MtFpcr | Shape::Effect | Shape::Stop => 0,
-        }
+        if self.is_pal(RDUNIQUE) { bit(0) } else { self.registers(true, false) }
     }
 
     /// Floating-point registers that it reads, a bit each; `$f31` is none.
     #[must_use]
     pub const fn fp_reads(&self) -> u32 {
-        match self.desc().shape {
-            Shape::FStore | Shape::FBranch | Shape::FToI | Shape::MtFpcr => bit(self.ra),
-            Shape::Fp2 => bit(self.ra) | bit(self.rb),
-            Shape::Fp1 => bit(self.rb),
-            Shape::FCmov => bit(self.ra) | bit(self.rb) | bit(self.rc),
-            Shape::Int | Shape::IntV | Shape::Cmov | Shape::Lda | Shape::Load | Shape::LoadL => 0,
-            Shape::Store | Shape::StoreC | Shape::FLoad | Shape::Branch | Shape::Br => 0,
-            Shape::Jump | Shape::IToF | Shape::MfFpcr | Shape::ReadMisc => 0,
-            Shape::Effect | Shape::Pal | Shape::Stop => 0,
-        }
+        self.registers(false, true)
     }
 
     /// Floating-point registers that it writes, a bit each; `$f31` is none.
     #[must_use]
     pub const fn fp_writes(&self) -> u32 {
+        self.registers(false, false)
+    }
+
+    /// Whether it changes nothing: its result goes to `$31` or `$f31`, and it can't stop. So are
+    /// NOP, FNOP and UNOP, with which compilers align code, and prefetches.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
         match self.desc().shape {
-            Shape::FLoad | Shape::MfFpcr => bit(self.ra),
-            Shape::Fp2 | Shape::Fp1 | Shape::FCmov | Shape::IToF => bit(self.rc),
-            Shape::Int | Shape::IntV | Shape::Cmov | Shape::Lda | Shape::Load | Shape::LoadL => 0,
-            Shape::Store | Shape::StoreC | Shape::FStore | Shape::Branch | Shape::FBranch => 0,
-            Shape::Br | Shape::Jump | Shape::FToI | Shape::MtFpcr | Shape::ReadMisc => 0,
-            Shape::Effect | Shape::Pal | Shape::Stop => 0,
+            Shape::Int | Shape::Cmov | Shape::FCmov | Shape::FToI | Shape::IToF => self.rc == ZERO,
+            Shape::Lda | Shape::Load | Shape::FLoad => self.ra == ZERO,
+            _ => false,
         }
     }
 

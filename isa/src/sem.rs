@@ -15,6 +15,8 @@ pub mod mvi;
 pub mod pal;
 pub mod vax;
 
+use crate::Insn;
+
 /// Size of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -210,6 +212,12 @@ pub trait Sem {
     fn fp(&mut self, r: u8) -> Self::F;
     /// Writes floating-point register `r`; `$f31` swallows it.
     fn set_fp(&mut self, r: u8, value: Self::F);
+
+    /// Operand b of an operate instruction: a register or the literal.
+    #[inline(always)]
+    fn operand_b(&mut self, insn: &Insn) -> Self::I {
+        if insn.literal { self.imm(insn.imm as u64) } else { self.int(insn.rb) }
+    }
 
     /// A constant.
     fn imm(&mut self, value: u64) -> Self::I;

@@ -184,6 +184,30 @@ impl Regs {
         self.words[WRITE_FP[n as usize % 32] as usize % WORDS] = value;
     }
 
+    /// Index of the word that a read of integer register `n` finds.
+    #[must_use]
+    pub const fn int_source(n: u8) -> u8 {
+        READ_INT[n as usize % 32]
+    }
+
+    /// Index of the word that a write of integer register `n` goes to.
+    #[must_use]
+    pub const fn int_sink(n: u8) -> u8 {
+        WRITE_INT[n as usize % 32]
+    }
+
+    /// Index of the word that a read of floating-point register `n` finds.
+    #[must_use]
+    pub const fn fp_source(n: u8) -> u8 {
+        READ_FP[n as usize % 32]
+    }
+
+    /// Index of the word that a write of floating-point register `n` goes to.
+    #[must_use]
+    pub const fn fp_sink(n: u8) -> u8 {
+        WRITE_FP[n as usize % 32]
+    }
+
     /// Address of the next instruction.
     #[must_use]
     #[inline(always)]

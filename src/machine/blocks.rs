@@ -1,129 +1,277 @@
-//! Decoded blocks: what the interpreter runs, and where hot code is noticed.
+//! Decoded blocks by address: what the interpreter runs, and where hot code is noticed.
+//!
+//! # Safety
+//! Blocks, links and recorded jumps point to blocks and recorded jumps of the same [`Blocks`]. What
+//! is dropped is unlinked first. Nothing is dropped while a block runs, since that borrows.
 
-use std::collections::HashMap;
+#![allow(unsafe_code)]
 
-use axperf_isa::Insn;
-use axperf_jit::Slot;
+use std::collections::{HashMap, HashSet};
 
-use crate::machine::bus::{Access, Bus, Fault, FaultKind};
+use axperf_isa::{Flags, Insn, Regs};
+
+use crate::machine::block::{Block, CALL_TARGETS, JUMP_TARGETS, Jump, Link, Pinned};
+use crate::machine::bus::{Access, Bus, Fault, FaultKind, Shape};
 use crate::machine::cpu::Cpu;
 use crate::machine::exit::Exit;
+use crate::machine::interp::{Ran, run_block};
+use crate::machine::threaded::{self, Front, Step};
 
 /// Longest block in instructions.
 const LONGEST: usize = 64;
 /// Instructions in all blocks at most: those of hostile code may begin at every word.
 const MOST: usize = 1 << 20;
-/// Entries of the direct-mapped front of the map.
-const FRONT: usize = 4096;
-
-/// Instructions that run one after the other.
-#[derive(Debug)]
-pub(crate) struct Block {
-    pub pc: u64,
-    pub insns: Box<[Insn]>,
-    /// Times that it was interpreted.
-    pub heat: u32,
-    /// Its heat when its translation was asked for; 0 if it wasn't.
-    pub asked: u32,
-    /// Where its translation is found, once it was looked up.
-    pub slot: Option<Slot>,
-}
 
 /// Blocks by address.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     cpu: Cpu,
-    list: Vec<Block>,
+    /// Shape of the memory that steps are made for.
+    shape: Shape,
+    /// Entries that make a block hot; None: nothing does.
+    hot: Option<u32>,
+    list: Vec<Pinned<Block>>,
     /// Instructions in all of them.
     insns: usize,
-    index: HashMap<u64, u32>,
-    front: Box<[(u64, u32)]>,
+    index: HashMap<u64, *const Block>,
+    front: Front,
+    /// The block that is none: no fuel is enough for it.
+    nothing: Pinned<Block>,
+    /// Computed jumps by address.
+    jumps: HashMap<u64, Pinned<Jump>>,
+    /// A link that led to no block, and where it is to lead.
+    missed: Option<(*const Link, u64)>,
 }
 
+// SAFETY: what the pointers lead to is the value's own, and nobody else's.
+unsafe impl Send for Blocks {}
+
 impl Blocks {
-    pub fn new(cpu: Cpu) -> Blocks {
+    /// None yet, of memory of this shape. A block is hot when it was entered `hot` times.
+    pub fn new(cpu: Cpu, shape: Shape, hot: Option<u32>) -> Blocks {
+        let nothing = Pinned::new(Block {
+            len: u64::MAX,
+            left: 0.into(),
+            lease: 0.into(),
+            heat: 0.into(),
+            asked: 0.into(),
+            steps: Box::default(),
+            taken: std::ptr::null::<Block>().into(),
+            fall: std::ptr::null::<Block>().into(),
+            pc: 0,
+            end: 0,
+            target: 0,
+            jump: std::ptr::null(),
+            insns: Box::default(),
+            slot: None.into(),
+        });
         Blocks {
             cpu,
+            shape,
+            hot,
             list: Vec::new(),
             insns: 0,
             index: HashMap::new(),
-            front: vec![(u64::MAX, 0); FRONT].into_boxed_slice(),
+            front: Front::new(nothing.as_ptr()),
+            nothing,
+            jumps: HashMap::new(),
+            missed: None,
         }
     }
 
     /// The block at `pc`, decoded if need be; or the exit that its first instruction is.
     #[inline]
-    pub fn at<B: Bus>(&mut self, bus: &B, pc: u64) -> Result<&mut Block, Exit> {
-        let f = (pc >> 2) as usize % FRONT;
-        let (tag, i) = self.front[f];
-        let i = if tag == pc { i } else { self.find(bus, pc)? };
-        Ok(&mut self.list[i as usize])
+    pub fn at(&mut self, bus: &dyn Bus, pc: u64) -> Result<&Block, Exit> {
+        let block = match self.front.find(pc) {
+            Some(block) => block,
+            None => self.find(bus, pc)?,
+        };
+        if let Some((link, to)) = self.missed.take()
+            && to == pc
+        {
+            // SAFETY: see the module.
+            unsafe { (*link).set(block) };
+        }
+        // SAFETY: see the module.
+        Ok(unsafe { &*block })
+    }
+
+    /// Runs the block at the pc, and those that it leads to as far as they are known and not hot,
+    /// for `fuel` instructions at most. The pc is the next instruction afterwards. `clock` is the
+    /// cycle counter, given the instructions retired in this run.
+    pub fn run(
+        &mut self,
+        regs: &mut Regs,
+        bus: &dyn Bus,
+        clock: &mut dyn FnMut(u64) -> u64,
+        fuel: u64,
+    ) -> Ran {
+        let pc = regs.pc();
+        let never_hot = self.hot.is_none();
+        let block = match self.at(bus, pc) {
+            Ok(block) => block,
+            Err(exit) => return Ran { retired: 0, exit: Some(exit) },
+        };
+        if never_hot {
+            block.left.set(u32::MAX);
+        }
+        if fuel < block.len {
+            return run_block(regs, bus, clock, &block.insns[..fuel as usize]);
+        }
+        let block = std::ptr::from_ref(block);
+        debug_assert!(
+            std::mem::discriminant(&bus.shape().0) == std::mem::discriminant(&self.shape)
+        );
+        // SAFETY: see the module: nothing is dropped before this comes back.
+        let came = unsafe { threaded::run(regs, bus, clock, &self.front, &*block, fuel) };
+        self.missed = came.missed.map(|link| (link, regs.pc()));
+        came.ran
     }
 
     #[cold]
-    fn find<B: Bus>(&mut self, bus: &B, pc: u64) -> Result<u32, Exit> {
-        let i = match self.index.get(&pc) {
-            Some(&i) => i,
+    fn find(&mut self, bus: &dyn Bus, pc: u64) -> Result<*const Block, Exit> {
+        let block = match self.index.get(&pc) {
+            Some(&block) => block,
             None => {
                 let insns = decode_block(self.cpu, bus, pc)?;
                 if self.insns + insns.len() > MOST {
                     self.forget();
                 }
                 self.insns += insns.len();
-                let i = self.list.len() as u32;
-                self.list.push(Block { pc, insns, heat: 0, asked: 0, slot: None });
-                self.index.insert(pc, i);
-                i
+                let block = Pinned::new(self.block(pc, insns));
+                let at = block.as_ptr();
+                self.list.push(block);
+                self.index.insert(pc, at);
+                at
             }
         };
-        self.front[(pc >> 2) as usize % FRONT] = (pc, i);
-        Ok(i)
+        self.front.put(pc, block);
+        Ok(block)
+    }
+
+    fn block(&mut self, pc: u64, insns: Box<[Insn]>) -> Block {
+        let len = insns.len() as u64;
+        let end = pc.wrapping_add(4 * len);
+        let nothing = self.nothing.as_ptr();
+        let last = insns.last().map(|insn| (insn, end.wrapping_sub(4)));
+        let target = last.and_then(|(insn, pc)| insn.branch_target(pc)).unwrap_or(end);
+        let jump = match last {
+            Some((insn, pc)) if is_recorded(insn) => {
+                let is_call = insn.desc().is(Flags::CALL);
+                let room = if is_call { CALL_TARGETS } else { JUMP_TARGETS };
+                let jump = || Pinned::new(Jump::new(room, nothing));
+                self.jumps.entry(pc).or_insert_with(jump).as_ptr()
+            }
+            _ => std::ptr::null(),
+        };
+        Block {
+            len,
+            left: self.hot().into(),
+            lease: self.hot().into(),
+            heat: 0.into(),
+            asked: 0.into(),
+            steps: Step::all(&insns, self.shape),
+            taken: nothing.into(),
+            fall: nothing.into(),
+            pc,
+            end,
+            target,
+            jump,
+            insns,
+            slot: None.into(),
+        }
+    }
+
+    /// Where the computed jump or call at `pc`, which isn't a return, has led so far, in the order
+    /// in which its targets were first seen: eight at most, of a call four.
+    pub fn targets(&self, pc: u64) -> impl Iterator<Item = u64> {
+        let jump = self.jumps.get(&pc);
+        let targets = jump.into_iter().flat_map(|jump| &jump.targets);
+        targets.map(|target| target.pc.get()).filter(|&pc| pc != Jump::NOWHERE)
+    }
+
+    /// Entries until a new block is hot.
+    fn hot(&self) -> u32 {
+        self.hot.unwrap_or(u32::MAX)
     }
 
     fn forget(&mut self) {
+        self.unlink();
         self.list.clear();
         self.insns = 0;
         self.index.clear();
-        self.front.fill((u64::MAX, 0));
+        self.jumps.clear();
+    }
+
+    /// No way leads to any block any more.
+    fn unlink(&mut self) {
+        let nothing = self.nothing.as_ptr();
+        self.missed = None;
+        self.front.clear();
+        for block in &self.list {
+            block.taken.set(nothing);
+            block.fall.set(nothing);
+        }
+        for jump in self.jumps.values() {
+            for target in &jump.targets {
+                target.block.set(nothing);
+            }
+        }
     }
 
     /// Forgets every block whose words are no longer what memory holds.
-    pub fn revalidate<B: Bus>(&mut self, bus: &B) {
-        let mut words = [0u32; LONGEST];
-        self.list.retain(|b| {
-            let n = b.insns.len();
-            let mut have = 0;
-            while have < n {
-                match bus.fetch(b.pc.wrapping_add(4 * have as u64), &mut words[have..n]) {
-                    Ok(got) if got > 0 => have += got,
-                    Ok(_) | Err(_) => return false,
-                }
-            }
-            b.insns.iter().zip(&words).all(|(i, w)| i.word == *w)
-        });
+    pub fn revalidate(&mut self, bus: &dyn Bus) {
+        if self.list.iter().all(|b| is_valid(b, bus)) {
+            return;
+        }
+        self.unlink();
+        self.list.retain(|b| is_valid(b, bus));
         self.insns = self.list.iter().map(|b| b.insns.len()).sum();
-        self.index = self.list.iter().enumerate().map(|(i, b)| (b.pc, i as u32)).collect();
-        self.front.fill((u64::MAX, 0));
+        self.index = self.list.iter().map(|b| (b.pc, b.as_ptr())).collect();
+        let still: HashSet<*const Jump> = self.list.iter().map(|b| b.jump).collect();
+        self.jumps.retain(|_, jump| still.contains(&jump.as_ptr()));
     }
 
     /// Forgets what was hot.
     pub fn cool(&mut self) {
-        for b in &mut self.list {
-            b.heat = 0;
-            b.asked = 0;
+        for b in &self.list {
+            b.left.set(self.hot());
+            b.lease.set(self.hot());
+            b.heat.set(0);
+            b.asked.set(0);
         }
     }
 
     /// Forgets where translations are found.
     pub fn forget_slots(&mut self) {
-        for b in &mut self.list {
-            b.slot = None;
-            b.asked = 0;
+        for b in &self.list {
+            b.slot.set(None);
+            b.asked.set(0);
         }
     }
 }
 
-fn decode_block<B: Bus>(cpu: Cpu, bus: &B, pc: u64) -> Result<Box<[Insn]>, Exit> {
+/// Whether the targets of an instruction are worth recording: a return's aren't.
+fn is_recorded(insn: &Insn) -> bool {
+    let flags = insn.desc();
+    flags.is(Flags::INDIRECT) && !flags.is(Flags::RETURN)
+}
+
+/// Whether memory still holds what was decoded.
+fn is_valid(b: &Block, bus: &dyn Bus) -> bool {
+    let mut words = [0u32; LONGEST];
+    let n = b.insns.len();
+    let mut have = 0;
+    while have < n {
+        match bus.fetch(b.pc.wrapping_add(4 * have as u64), &mut words[have..n]) {
+            Ok(got) if got > 0 => have += got,
+            Ok(_) | Err(_) => return false,
+        }
+    }
+    b.insns.iter().zip(&words).all(|(i, w)| i.word == *w)
+}
+
+fn decode_block(cpu: Cpu, bus: &dyn Bus, pc: u64) -> Result<Box<[Insn]>, Exit> {
     let mut insns = Vec::new();
     let mut words = [0u32; 16];
     while insns.len() < LONGEST {
@@ -172,7 +320,7 @@ mod tests {
         for i in 0..WORDS {
             memory.write(4 * i, &nop.to_le_bytes()).unwrap();
         }
-        let mut blocks = Blocks::new(Cpu::default());
+        let mut blocks = Blocks::new(Cpu::default(), Shape::Tlb, None);
         for i in 0..WORDS {
             let block = blocks.at(&memory, 4 * i).unwrap();
             assert_eq!((block.pc, block.insns.len() as u64), (4 * i, (WORDS - i).min(64)));
@@ -180,5 +328,119 @@ mod tests {
         }
         assert_eq!(blocks.insns, blocks.list.iter().map(|b| b.insns.len()).sum::<usize>());
         assert!(blocks.insns > MOST / 4);
+    }
+
+    fn machine(text: &str) -> (Blocks, Regs, FlatMemory) {
+        let memory = FlatMemory::new(1 << 16);
+        for (i, word) in axperf_isa::assemble(text, 0).unwrap().iter().enumerate() {
+            memory.write(4 * i as u64, &word.to_le_bytes()).unwrap();
+        }
+        (Blocks::new(Cpu::default(), memory.shape().0, None), Regs::default(), memory)
+    }
+
+    /// Runs until `fuel` is used up; how many times that took.
+    fn run(blocks: &mut Blocks, regs: &mut Regs, memory: &FlatMemory, mut fuel: u64) -> u32 {
+        let mut runs = 0;
+        while fuel > 0 {
+            let ran = blocks.run(regs, memory, &mut |n| n, fuel);
+            assert!(ran.exit.is_none() && ran.retired <= fuel, "{ran:?}");
+            fuel -= ran.retired;
+            runs += 1;
+        }
+        runs
+    }
+
+    /// A loop of instructions of each sort that has code of its own, a call, a return, and a pair.
+    const LOOP: &str = "
+        lda $30, 0x4000($31)
+    start:
+        bsr $26, next
+    next:
+        lda $26, 8($26)
+        ret $31, ($26)
+        addq $1, 1, $1
+        stq $1, 0($30)
+        ldt $f1, 0($30)
+        cvtqt $f1, $f2
+        addt $f2, $f2, $f3
+        mult $f3, $f2, $f4
+        cmptle $f3, $f4, $f5
+        stt $f4, 8($30)
+        ldq $2, 8($30)
+        cmovne $2, 5, $3
+        ftoit $f3, $4
+        mulq/v $3, $3, $5
+        fbeq $f5, over
+        ldl $6, 4($30)
+    over:
+        mb
+        unop
+        cmpeq $6, 99, $7
+        beq $7, again
+    again:
+        br $31, start
+    ";
+
+    /// Steps go on by jumps where code is optimised. Otherwise the stack grows, and a run ends where
+    /// it has grown too far.
+    #[test]
+    fn the_stack_is_bounded() {
+        const FUEL: u64 = 1 << 20;
+        let (mut blocks, mut regs, memory) = machine(LOOP);
+        // Which links the blocks.
+        run(&mut blocks, &mut regs, &memory, 1000);
+        let runs = run(&mut blocks, &mut regs, &memory, FUEL);
+        if cfg!(debug_assertions) {
+            assert!(runs < 20_000, "{runs}");
+        } else {
+            assert!(runs <= 2, "{runs}");
+        }
+    }
+
+    /// A run in pieces of any size is the run.
+    #[test]
+    fn fuel_is_exact() {
+        let whole = {
+            let (mut blocks, mut regs, memory) = machine(LOOP);
+            run(&mut blocks, &mut regs, &memory, 500);
+            regs
+        };
+        for piece in 1..60 {
+            let (mut blocks, mut regs, memory) = machine(LOOP);
+            let mut left = 500;
+            while left > 0 {
+                run(&mut blocks, &mut regs, &memory, piece.min(left));
+                left -= piece.min(left);
+            }
+            assert!(regs == whole, "{piece}: {regs:?} {whole:?}");
+        }
+    }
+
+    /// Ten functions called in turn: four are recorded. Ten cases jumped to: eight are.
+    #[test]
+    fn targets_are_recorded() {
+        let text = "
+            lda $1, 0x100($31)
+            lda $2, 0x200($31)
+        again:
+            jsr $26, ($1)
+            jmp $31, ($2)
+        ";
+        let (mut blocks, mut regs, memory) = machine(text);
+        let write = |at: u64, text: &str| {
+            for (i, word) in axperf_isa::assemble(text, at).unwrap().iter().enumerate() {
+                memory.write(at + 4 * i as u64, &word.to_le_bytes()).unwrap();
+            }
+        };
+        for i in 0..10 {
+            write(0x100 + 8 * i, "lda $1, 8($1)\n ret $31, ($26)");
+            write(0x200 + 8 * i, "lda $2, 8($2)\n br $31, 0x8");
+        }
+        run(&mut blocks, &mut regs, &memory, 2 + 10 * 6);
+        let calls: Vec<_> = blocks.targets(8).collect();
+        assert_eq!(calls, [0x100, 0x108, 0x110, 0x118]);
+        let jumps: Vec<_> = blocks.targets(12).collect();
+        assert_eq!(jumps, [0x200, 0x208, 0x210, 0x218, 0x220, 0x228, 0x230, 0x238]);
+        assert_eq!(blocks.targets(0).count(), 0);
     }
 }

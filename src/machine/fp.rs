@@ -195,8 +195,95 @@ fn completed(traps: u64) -> u64 {
     if traps == 0 { 0 } else { fpcr::summary(traps & !DNO) | SOFTWARE }
 }
 
+/// Zero, or well away from what is denormal or not finite.
+#[inline(always)]
+fn is_ordinary(x: u64) -> bool {
+    x << 1 == 0 || exponent(x).wrapping_sub(2) < 0x7fd
+}
+
+/// Arithmetic that raises nothing that the FPCR doesn't know yet, on operands and with a result that
+/// need no care, rounded to nearest: its result. None where it isn't known to be so.
+#[inline(always)]
+pub(crate) fn ordinary(
+    op: FpOp,
+    format: FpFormat,
+    q: Qualifiers,
+    fpcr: u64,
+    a: u64,
+    b: u64,
+) -> Option<u64> {
+    if mode(q, fpcr) != Mode::Nearest || !is_ordinary(a) || !is_ordinary(b) {
+        return None;
+    }
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let wide = match op {
+        FpOp::Add => x + y,
+        FpOp::Sub => x - y,
+        FpOp::Mul => x * y,
+        FpOp::Div if b << 1 != 0 => x / y,
+        FpOp::Div | FpOp::Sqrt => return None,
+    };
+    let r = match format {
+        FpFormat::T => wide,
+        // To round twice is to round once: double precision has more than twice the bits of single.
+        FpFormat::S => {
+            let narrow = wide as f32;
+            let exponent = narrow.to_bits() >> 23 & 0xff;
+            if wide != 0.0 && exponent.wrapping_sub(2) >= 0xfd {
+                return None;
+            }
+            f64::from(narrow)
+        }
+    };
+    // A product or quotient is zero by underflow, or of a zero.
+    let zero = |x: u64| x << 1 == 0;
+    let lost = zero(r.to_bits()) && matches!(op, FpOp::Mul | FpOp::Div) && !zero(a) && !zero(b);
+    if !is_ordinary(r.to_bits()) || lost {
+        return None;
+    }
+    let known = fpcr & INE != 0 && fpcr::enabled(fpcr) & INE == 0;
+    (known || r == wide && is_exact(op, x, y, wide)).then_some(r.to_bits())
+}
+
+/// Whether a result, rounded to nearest, is known to be exact; operands and result are ordinary.
+fn is_exact(op: FpOp, x: f64, y: f64, r: f64) -> bool {
+    let sum_is_exact = |x: f64, y: f64| {
+        // What rounding took from a sum is a number, which this finds without rounding (Knuth's
+        // TwoSum).
+        let of_y = r - x;
+        (x - (r - of_y)) + (y - of_y) == 0.0
+    };
+    match op {
+        FpOp::Add => sum_is_exact(x, y),
+        FpOp::Sub => sum_is_exact(x, -y),
+        FpOp::Mul => {
+            // A product has as many low zeros as its factors together: if that leaves 53 bits, then
+            // none was rounded away.
+            let zeros = |x: f64| (x.to_bits() | 1 << 52).trailing_zeros();
+            x == 0.0 || y == 0.0 || zeros(x) + zeros(y) >= 53
+        }
+        FpOp::Div | FpOp::Sqrt => false,
+    }
+}
+
 /// Arithmetic; [`FpOp::Sqrt`] takes `b`.
 pub(crate) fn arith(op: FpOp, format: FpFormat, q: Qualifiers, fpcr: u64, a: u64, b: u64) -> Done {
+    if let Some(value) = ordinary(op, format, q, fpcr, a, b) {
+        return Done { value, status: 0, trap: 0 };
+    }
+    unusual(op, format, q, fpcr, a, b)
+}
+
+/// Arithmetic on anything.
+#[inline(never)]
+pub(crate) fn unusual(
+    op: FpOp,
+    format: FpFormat,
+    q: Qualifiers,
+    fpcr: u64,
+    a: u64,
+    b: u64,
+) -> Done {
     let a = if op == FpOp::Sqrt { 0 } else { a };
     let operands = Operands::new(q, fpcr, a, b);
     let ieee = compute(op, format, setting(q, fpcr), operands.a, operands.b);

@@ -1,5 +1,6 @@
 //! One Alpha CPU: registers, a bus, and the two engines that execute its code.
 
+mod block;
 pub(crate) mod blocks;
 pub mod bus;
 pub mod config;
@@ -13,7 +14,11 @@ pub mod host;
 mod hostfp;
 mod interp;
 pub mod kick;
+mod pairs;
+mod primitives;
+mod reach;
 pub mod sampling;
+mod threaded;
 mod translated;
 mod vaxfp;
 
@@ -42,6 +47,12 @@ pub const UNLIMITED: u64 = u64::MAX;
 
 /// Most instructions that translated code counts before it comes back: a kick is looked for then.
 const SLICE: u64 = 1 << 18;
+
+/// Most instructions that the interpreter executes before it looks around, likewise.
+const STRETCH: u64 = 1 << 12;
+
+/// Times that a hot block is entered before its translation, which is being made, is looked for.
+const AGAIN: u32 = 64;
 
 /// OSF/1 PALcode function: instruction memory barrier, which the machine executes itself.
 const IMB: u32 = 0x86;
@@ -86,6 +97,7 @@ impl<B: Bus> Machine<B> {
         regs.set_word(word::IMPLVER, cpu.implver());
         regs.set_word(word::ALL_PAL_CALLS, engine.inner.config.all_pal_calls.into());
         let shape = bus.shape().0;
+        let hot = engine.inner.cache.is_some().then_some(engine.inner.config.hot);
         Ok(Machine {
             tables: Tables::new(shape),
             samplers: Samplers::new(),
@@ -102,7 +114,7 @@ impl<B: Bus> Machine<B> {
             cpu: CpuBox::new(regs),
             bus,
             engine: engine.clone(),
-            blocks: Blocks::new(cpu),
+            blocks: Blocks::new(cpu, shape, hot),
             generation: engine.inner.generation.load(Ordering::Acquire),
             forks: engine.inner.forks.load(Ordering::Relaxed),
             retired: 0,
@@ -246,16 +258,18 @@ impl<B: Bus> Machine<B> {
     ) -> Result<Option<Code>, Exit> {
         let block = self.blocks.at(&self.bus, pc)?;
         // What translated code goes on to soon is as hot as it is itself.
-        let heat = if came == Came::Left { (hot / 10).max(1) } else { 1 };
-        block.heat = block.heat.saturating_add(heat);
-        if block.heat < hot {
+        let times = if came == Came::Left { (hot / 10).max(1) } else { 1 };
+        if !block.warm(times) {
             return Ok(None);
         }
         let mode = self.mode;
-        if block.slot.is_none() {
-            block.slot = cache.slot(pc, mode);
+        if block.slot.get().is_none() {
+            block.slot.set(cache.slot(pc, mode));
         }
-        let Some(slot) = block.slot else { return Ok(None) };
+        let Some(slot) = block.slot.get() else {
+            block.lease(hot);
+            return Ok(None);
+        };
         if came == Came::Left {
             self.tables.remember_target(cache, pc, slot);
         }
@@ -264,12 +278,18 @@ impl<B: Bus> Machine<B> {
             return Ok(Some(code));
         }
         // What is asked for already is asked for again when it has become hotter.
-        if config.background && block.heat - block.asked < hot {
+        let heat = block.heat.get();
+        if config.background && heat - block.asked.get() < hot {
+            block.lease(AGAIN.min(hot));
             return Ok(None);
         }
-        block.asked = block.heat;
+        block.asked.set(heat);
         let mut insn = |pc| fetch(bus, pc).and_then(|word| config.translatable(word));
-        Ok(cache.translate(pc, mode, block.heat, &mut insn))
+        let code = cache.translate(pc, mode, heat, &mut insn);
+        if code.is_none() {
+            block.lease(if config.background { AGAIN.min(hot) } else { hot });
+        }
+        Ok(code)
     }
 
     /// Runs translated code; how many instructions it retired, if that is counted, and how to go on.
@@ -297,23 +317,20 @@ impl<B: Bus> Machine<B> {
         (n, next)
     }
 
-    /// Interprets the block at the pc, `most` instructions of it at most.
+    /// Interprets from the block at the pc on, `most` instructions at most, to where something is to
+    /// be decided: a block is unknown, or hot.
     fn interpret(&mut self, pc: u64, most: u64, came: Came) -> (u64, Option<Exit>) {
-        let block = match self.blocks.at(&self.bus, pc) {
-            Ok(block) => block,
-            Err(exit) => return (0, Some(exit)),
-        };
-        let n = (block.insns.len() as u64).min(most) as usize;
-        let insns = &block.insns[..n];
         if came == Came::Bailed
-            && let Some(insn) = insns.first()
+            && let Ok(block) = self.blocks.at(&self.bus, pc)
+            && let Some(insn) = block.insns.first()
             && let Some((addr, access)) = access_of(self.cpu.regs(), insn)
         {
             self.tables.fill_page(&self.bus, addr, access);
         }
         let (start, retired) = (self.start, self.counted.then_some(self.retired));
-        let mut clock = |in_block| clock(start, retired.map(|r| r + in_block));
-        let ran = interp::run_block(self.cpu.regs_mut(), &self.bus, &mut clock, insns);
+        let mut clock = |n| clock(start, retired.map(|r| r + n));
+        let fuel = most.min(STRETCH);
+        let ran = self.blocks.run(self.cpu.regs_mut(), &self.bus, &mut clock, fuel);
         self.retired += ran.retired;
         self.interpreted += ran.retired;
         // Translated code leaves MT_FPCR to the interpreter.
@@ -494,6 +511,12 @@ impl<B: Bus> Machine<B> {
             std::slice::from_ref(insn),
         );
         ran.exit.and_then(|exit| self.settle(exit)).map_or(Ok(()), Err)
+    }
+
+    /// Where the computed jump or call at `pc`, which isn't a return, has led so far while it was
+    /// interpreted, in the order in which its targets were first seen: eight at most, of a call four.
+    pub fn jump_targets(&self, pc: u64) -> impl Iterator<Item = u64> {
+        self.blocks.targets(pc)
     }
 
     /// A handle that makes [`run`](Machine::run) come back, from anywhere.
