@@ -2,22 +2,30 @@
 //!
 //! # Safety
 //! One anonymous file is mapped twice: writable here, executable where code runs. Only
-//! [`Arena::add`] writes, to bytes that no code has been given out for yet. Neither mapping is
-//! inherited by `fork`: a shared one would be written by both.
+//! [`Arena::add`] writes, to bytes of the current generation that no code has been given out for
+//! since its turn began. Neither mapping is inherited by `fork`: a shared one would be written by
+//! both.
 
 #![allow(unsafe_code)]
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Code memory of a fixed size, filled from the start.
+/// Generations at most; fewer where each would have less than [`LEAST`] bytes.
+const GENERATIONS: usize = 8;
+/// Bytes of a generation at least: several regions fit.
+const LEAST: usize = 1 << 16;
+
+/// Code memory of a fixed size, in generations that are filled in turn.
 #[derive(Debug)]
 pub(crate) struct Arena {
     write: usize,
     execute: usize,
     size: usize,
+    generations: usize,
+    current: usize,
+    /// Bytes used of the current generation.
     used: usize,
-    full: bool,
     range: &'static LiveRange,
 }
 
@@ -55,7 +63,8 @@ fn claim(start: usize, end: usize) -> io::Result<&'static LiveRange> {
 
 impl Arena {
     pub fn new(size: usize) -> io::Result<Arena> {
-        let size = size.max(1 << 16).next_multiple_of(1 << 16);
+        let generations = (size / LEAST).clamp(3, GENERATIONS);
+        let size = (size / generations / LEAST).max(1) * LEAST * generations;
         // SAFETY: plain system calls; every result is checked, and the file is closed on each path.
         unsafe {
             let fd = libc::memfd_create(c"axperf-code".as_ptr(), libc::MFD_CLOEXEC);
@@ -83,8 +92,9 @@ impl Arena {
                     write: write as usize,
                     execute: execute as usize,
                     size,
+                    generations,
+                    current: 0,
                     used: 0,
-                    full: false,
                     range,
                 }),
                 Err(e) => {
@@ -99,31 +109,58 @@ impl Arena {
         }
     }
 
-    /// Adds code; its executable address, or None if there is no room.
+    /// Adds code to the current generation; its executable address, or None if there is no room.
     pub fn add(&mut self, code: &[u8], align: usize) -> Option<usize> {
         let at = self.used.next_multiple_of(align.max(16));
         let end = at.checked_add(code.len())?;
-        if end > self.size {
-            self.full = true;
+        if end > self.room() {
             return None;
         }
-        // SAFETY: the range lies in the writable mapping, and nothing was given out in it.
+        let start = self.current * self.room() + at;
+        // SAFETY: the range lies in the writable mapping, in the current generation, and nothing
+        // was given out in it since `turn`, whose caller vouches that nobody runs what was before.
         unsafe {
-            std::ptr::copy_nonoverlapping(code.as_ptr(), (self.write + at) as *mut u8, code.len());
+            let to = (self.write + start) as *mut u8;
+            std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
         }
         self.used = end;
-        synchronize(self.execute + at, code.len());
-        Some(self.execute + at)
+        synchronize(self.execute + start, code.len());
+        Some(self.execute + start)
     }
 
-    /// Whether something had no room.
-    pub fn is_full(&self) -> bool {
-        self.full
+    /// Bytes of a generation.
+    pub fn room(&self) -> usize {
+        self.size / self.generations
     }
 
-    /// Bytes in use.
-    pub fn used(&self) -> usize {
-        self.used
+    /// How many generations there are.
+    pub fn generations(&self) -> usize {
+        self.generations
+    }
+
+    /// The one that is being filled.
+    pub fn current(&self) -> usize {
+        self.current
+    }
+
+    /// The one after `generation`.
+    pub fn next(&self, generation: usize) -> usize {
+        (generation + 1) % self.generations
+    }
+
+    /// The generation of an executable address.
+    pub fn generation_of(&self, address: usize) -> Option<usize> {
+        let offset = address.checked_sub(self.execute)?;
+        (offset < self.size).then(|| offset / self.room())
+    }
+
+    /// Fills the next generation from its start.
+    ///
+    /// # Safety
+    /// Nobody runs code in it, or will.
+    pub unsafe fn turn(&mut self) {
+        self.current = self.next(self.current);
+        self.used = 0;
     }
 
     /// After `fork` the mappings are the parent's alone: there is nothing to unmap.

@@ -11,8 +11,9 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crate::cache::{Shared, Slot, State, Ticket};
+use crate::cache::{Shared, State, Ticket};
 use crate::region::Region;
+use crate::slots::Slot;
 use crate::variant::Mode;
 
 /// Requests that wait at most: more are as good as forgotten, and asked for again.

@@ -9,15 +9,22 @@
 //! again, unless it was dropped meanwhile: what invalidates translations invalidates those that are
 //! begun by the same test.
 //!
+//! Code memory is filled in generations. When the last but one is full, the oldest is *retired*:
+//! no slot leads to it any more, and whoever is inside is called out. When nobody can be in it, it
+//! is *reclaimed* and filled again. So there is always room for what runs now.
+//!
 //! # Safety
-//! Slots are never moved or freed while the cache lives, and code is never overwritten: a thread
-//! that still runs a dropped translation leaves it at its next exit.
+//! A thread that runs a dropped translation leaves it at its next exit. Code is overwritten, and
+//! slots are given to other addresses, only in generations that nobody is in, which [`presence`]
+//! knows.
+//!
+//! [`presence`]: crate::presence
 
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,13 +36,11 @@ use crate::arena::Arena;
 use crate::background::{self, Queue, Request};
 use crate::compile::{self, Compiler, Object, Target, Words};
 use crate::doors::{self, Doors, counted};
+use crate::presence::{Everyone, Pass, Presence};
 use crate::region::Region;
-use crate::translate::Site;
+use crate::slots::{SLOTS, Slot, SlotCell, Slots};
+use crate::translations::{Translation, Translations, overlaps, pages, touches};
 use crate::variant::Mode;
-
-/// Which slot stands for a guest address in a mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(u32);
 
 /// Translated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +77,7 @@ pub struct Stats {
     pub translations: u64,
     /// Guest instructions in them.
     pub guest_instructions: u64,
-    /// Bytes of host code.
+    /// Bytes of host code in them.
     pub code_bytes: u64,
     /// Time spent, in nanoseconds.
     pub translation_ns: u64,
@@ -80,18 +85,9 @@ pub struct Stats {
     pub background_ns: u64,
     /// Regions that the translator failed on.
     pub failures: u64,
+    /// Times that the oldest code was dropped to make room.
+    pub evictions: u64,
 }
-
-/// A slot in memory, as translated code reads it.
-#[repr(C)]
-#[derive(Debug)]
-pub(crate) struct SlotCell {
-    code: AtomicUsize,
-    pub pc: AtomicU64,
-}
-
-/// Slots of a cache at most.
-const SLOTS: usize = 1 << 20;
 
 /// Translated code by guest address.
 pub struct Cache {
@@ -110,6 +106,8 @@ pub(crate) struct Shared {
     /// There is something in the queue, or it is to end.
     pub work: Condvar,
     slots: Box<[SlotCell]>,
+    /// Begins with 1, and anew whenever slots may come to stand for other addresses.
+    epoch: AtomicU64,
     doors: Doors,
     isa: OwnedTargetIsa,
     settings: Settings,
@@ -117,9 +115,11 @@ pub(crate) struct Shared {
 
 pub(crate) struct State {
     arena: Arena,
-    index: HashMap<(u64, Mode), Slot>,
-    used: usize,
-    translations: Vec<Translation>,
+    slots: Slots,
+    translations: Translations,
+    /// What is to be reclaimed, by generation.
+    retired: Vec<Option<Retired>>,
+    everyone: Everyone,
     /// What is begun and not published, or failed.
     pending: HashMap<Slot, Pending>,
     /// Counts what was begun.
@@ -141,17 +141,13 @@ struct Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// A region that was translated.
-struct Translation {
-    slot: Slot,
-    mode: Mode,
-    /// Where its code stands.
-    code: Range<usize>,
-    /// The guest words it was made from.
-    words: Words,
-    /// Host code offsets and the guest instructions they belong to, ascending.
-    sites: Vec<(u32, Site)>,
-    alive: bool,
+/// A generation that no slot leads to.
+#[derive(Debug)]
+struct Retired {
+    /// Who enters from this epoch on can't be in it.
+    epoch: u64,
+    /// Slots that are free when nobody is in it.
+    slots: Vec<Slot>,
 }
 
 impl Shared {
@@ -175,15 +171,58 @@ impl Shared {
     }
 
     fn slot_in(&self, state: &mut State, pc: u64, mode: Mode) -> Option<Slot> {
-        if let Some(slot) = state.index.get(&(pc, mode)) {
-            return Some(*slot);
+        if let Some(slot) = state.slots.get(pc, mode) {
+            return Some(slot);
         }
-        let slot = Slot(state.used as u32);
-        self.slots.get(state.used)?.pc.store(pc, Ordering::Relaxed);
+        let slot = match state.slots.add(pc, mode) {
+            Some(slot) => slot,
+            // Old code holds slots, too.
+            None if self.turn(state) => state.slots.add(pc, mode)?,
+            None => return None,
+        };
+        self.slots[slot.0 as usize].pc.store(pc, Ordering::Relaxed);
         self.unlink(slot, mode);
-        state.used += 1;
-        state.index.insert((pc, mode), slot);
         Some(slot)
+    }
+
+    /// Makes room for code: the next generation is filled, and the one after it retired. False if
+    /// somebody may still be in the former.
+    fn turn(&self, state: &mut State) -> bool {
+        let next = state.arena.next(state.arena.current());
+        if let Some(retired) = &state.retired[next] {
+            if !state.everyone.left_before(retired.epoch) {
+                return false;
+            }
+            for t in state.translations.clear(next) {
+                t.exits.iter().chain([&t.slot]).for_each(|s| state.slots.release(*s));
+            }
+            if let Some(retired) = state.retired[next].take() {
+                state.slots.free(retired.slots);
+            }
+        }
+        // SAFETY: no slot led to its code since the epoch began in which it was retired, and nobody
+        // is inside who entered before; or it has never had any.
+        unsafe { state.arena.turn() };
+        self.retire(state, state.arena.next(next));
+        true
+    }
+
+    fn retire(&self, state: &mut State, generation: usize) {
+        if state.translations.of(generation).is_empty() {
+            return;
+        }
+        for t in state.translations.of_mut(generation) {
+            if std::mem::take(&mut t.alive) {
+                self.unlink(t.slot, t.mode);
+            }
+        }
+        let pending = &state.pending;
+        let slots = state.slots.sweep(|slot| pending.contains_key(&slot));
+        let epoch = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
+        state.retired[generation] = Some(Retired { epoch, slots });
+        // Called out now, they are out when it matters.
+        state.everyone.left_before(epoch);
+        state.stats.evictions += 1;
     }
 
     /// Gives an object its place and its slot, if it is still wanted.
@@ -198,25 +237,53 @@ impl Shared {
             return;
         };
         let Some(Pending { words, .. }) = state.pending.remove(&slot) else { return };
+        // Held first, so that making room doesn't free them.
+        state.slots.hold(slot);
+        let mut exits = Vec::new();
+        let at = self.place(state, mode, &mut object, &mut exits);
+        let Some(at) = at else {
+            exits.iter().chain([&slot]).for_each(|s| state.slots.release(*s));
+            return;
+        };
+        let code = at..at + object.code.len();
+        state.stats.translations += 1;
+        state.stats.guest_instructions += request.region.len() as u64;
+        state.stats.code_bytes += code.len() as u64;
+        let (generation, sites) = (state.arena.current(), object.sites);
+        let t = Translation { slot, mode, code, words, sites, exits, alive: true };
+        state.translations.add(generation, t);
+        self.slots[slot.0 as usize].code.store(at, Ordering::Release);
+    }
+
+    /// Puts addresses into an object, and it into code memory. `exits` are the slots held for it.
+    fn place(
+        &self,
+        state: &mut State,
+        mode: Mode,
+        object: &mut Object,
+        exits: &mut Vec<Slot>,
+    ) -> Option<usize> {
         for relocation in &object.relocations {
             let address = match relocation.target {
-                Target::Slot(pc) => match self.slot_in(state, pc, mode) {
-                    Some(slot) => self.slot_address(slot),
-                    None => return,
-                },
+                Target::Slot(pc) => {
+                    let slot = self.slot_in(state, pc, mode)?;
+                    state.slots.hold(slot);
+                    exits.push(slot);
+                    self.slot_address(slot)
+                }
                 Target::Stub(stub) => stub.address() as u64,
             };
             let at = relocation.offset as usize;
             object.code[at..at + 8].copy_from_slice(&address.to_ne_bytes());
         }
-        let Some(at) = state.arena.add(&object.code, object.align) else { return };
-        let code = at..at + object.code.len();
-        let sites = object.sites;
-        state.translations.push(Translation { slot, mode, code, words, sites, alive: true });
-        self.slots[slot.0 as usize].code.store(at, Ordering::Release);
-        state.stats.translations += 1;
-        state.stats.guest_instructions += request.region.len() as u64;
-        state.stats.code_bytes = state.arena.used() as u64;
+        let (code, align) = (&object.code, object.align);
+        if let Some(at) = state.arena.add(code, align) {
+            return Some(at);
+        }
+        if code.len() > state.arena.room() || !self.turn(state) {
+            return None;
+        }
+        state.arena.add(code, align)
     }
 
     fn slot_address(&self, slot: Slot) -> u64 {
@@ -247,13 +314,15 @@ impl Cache {
         let isa = doors::isa()?;
         let doors = Doors::new(&isa)?;
         let arena = Arena::new(settings.code_limit).map_err(|e| Error(e.to_string()))?;
+        let generations = arena.generations();
         // SAFETY: zero is a valid SlotCell.
         let slots = unsafe { Box::<[SlotCell]>::new_zeroed_slice(SLOTS).assume_init() };
         let state = State {
             arena,
-            index: HashMap::new(),
-            used: 0,
-            translations: Vec::new(),
+            slots: Slots::default(),
+            translations: Translations::new(generations),
+            retired: (0..generations).map(|_| None).collect(),
+            everyone: Everyone::default(),
             pending: HashMap::new(),
             begun: 0,
             queue: Queue::default(),
@@ -261,7 +330,20 @@ impl Cache {
             stats: Stats::default(),
         };
         let (state, work, settings) = (Mutex::new(state), Condvar::new(), settings.clone());
-        Ok(Cache { shared: Arc::new(Shared { state, work, slots, doors, isa, settings }) })
+        let epoch = AtomicU64::new(1);
+        Ok(Cache { shared: Arc::new(Shared { state, work, slots, epoch, doors, isa, settings }) })
+    }
+
+    /// Lets a machine in.
+    #[must_use]
+    pub fn admit(&self, machine: Arc<dyn Presence>) -> Pass {
+        self.shared.lock().everyone.add(&machine);
+        Pass::new(machine, self.epoch().load(Ordering::SeqCst))
+    }
+
+    /// The epoch, as [`Pass`] compares it.
+    pub(crate) fn epoch(&self) -> &AtomicU64 {
+        &self.shared.epoch
     }
 
     /// The slot of a guest address; None if there are no more.
@@ -303,15 +385,14 @@ impl Cache {
             state.queue.heat(slot, heat);
             return None;
         }
-        // What has no room isn't compiled again and again.
-        if state.arena.is_full() || state.queue.is_full() {
+        if state.queue.is_full() {
             return None;
         }
         let region = {
             // What others translate is as good as translated.
             let taken = |pc| {
-                let slot = state.index.get(&(pc, mode));
-                slot.is_some_and(|s| shared.code(*s).is_some() || state.pending.contains_key(s))
+                let slot = state.slots.get(pc, mode);
+                slot.is_some_and(|s| shared.code(s).is_some() || state.pending.contains_key(&s))
             };
             Region::find(pc, shared.settings.region_blocks, insn, &taken)?
         };
@@ -352,9 +433,7 @@ impl Cache {
     pub fn site(&self, pc: u64) -> Option<(u64, i64)> {
         let pc = pc as usize;
         let state = self.shared.lock();
-        // Code is added at ascending addresses.
-        let i = state.translations.partition_point(|t| t.code.start <= pc);
-        let t = state.translations.get(i.checked_sub(1)?).filter(|t| t.code.contains(&pc))?;
+        let t = state.translations.at(state.arena.generation_of(pc)?, pc)?;
         let offset = (pc - t.code.start) as u32;
         let i = t.sites.partition_point(|(o, _)| *o <= offset);
         let (_, site) = t.sites.get(i.checked_sub(1)?)?;
@@ -363,32 +442,25 @@ impl Cache {
 
     /// Drops what was translated from this range of guest addresses.
     pub fn invalidate(&self, range: Range<u64>) {
-        self.drop_where(|words| {
-            words.iter().any(|(pc, words)| {
-                *pc < range.end && pc.saturating_add(4 * words.len() as u64) > range.start
-            })
-        });
+        self.drop_where(&mut |page| touches(page, &range), &mut |words| overlaps(words, &range));
     }
 
-    /// Drops what was translated from other words than memory holds now.
-    pub fn revalidate(&self, fetch: &mut dyn FnMut(u64) -> Option<u32>) {
-        self.drop_where(|words| {
-            words.iter().any(|(pc, words)| {
-                words
-                    .iter()
-                    .enumerate()
-                    .any(|(i, w)| fetch(pc.wrapping_add(4 * i as u64)) != Some(*w))
-            })
-        });
+    /// Drops what was translated from other words than memory holds now. Only pages for which
+    /// `may_change` holds are looked at; `same` compares memory with words.
+    pub fn revalidate(
+        &self,
+        may_change: &mut dyn FnMut(u64) -> bool,
+        same: &mut dyn FnMut(u64, &[u32]) -> bool,
+    ) {
+        self.drop_where(may_change, &mut |words| words.iter().any(|(pc, list)| !same(*pc, list)));
     }
 
-    fn drop_where(&self, mut gone: impl FnMut(&Words) -> bool) {
+    fn drop_where(&self, page: &mut dyn FnMut(u64) -> bool, gone: &mut dyn FnMut(&Words) -> bool) {
         let state = &mut *self.shared.lock();
-        state.pending.retain(|_, p| !gone(&p.words));
-        for t in &mut state.translations {
-            if t.alive && gone(&t.words) {
+        state.pending.retain(|_, p| !(pages(&p.words).iter().any(|n| page(*n)) && gone(&p.words)));
+        for t in state.translations.in_pages(page) {
+            if gone(&t.words) {
                 t.alive = false;
-                t.words = Vec::new();
                 self.shared.unlink(t.slot, t.mode);
             }
         }
@@ -457,17 +529,21 @@ impl Hold<'_> {
         let state = &mut *self.state;
         let arena = Arena::new(shared.settings.code_limit).map_err(|e| Error(e.to_string()))?;
         std::mem::replace(&mut state.arena, arena).forget_after_fork();
-        state.translations.clear();
+        state.translations.clear_all();
         state.pending.clear();
         state.queue.forget_after_fork();
-        for ((_, mode), slot) in &state.index {
-            shared.unlink(*slot, *mode);
+        state.everyone.forget_after_fork();
+        state.slots.release_all();
+        for retired in state.retired.iter_mut().filter_map(Option::take) {
+            state.slots.free(retired.slots);
         }
+        for (slot, mode) in state.slots.iter() {
+            shared.unlink(slot, mode);
+        }
+        shared.epoch.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }
-
-const _: () = assert!(std::mem::size_of::<SlotCell>() == 16);
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -514,6 +590,12 @@ pub(crate) mod tests {
         }
     }
 
+    /// Whether words are those of [`code`].
+    fn holds(n: u32) -> impl FnMut(u64, &[u32]) -> bool {
+        let mut code = code(n);
+        move |pc, words| (pc..).step_by(4).zip(words).all(|(pc, w)| code(pc).unwrap().word == *w)
+    }
+
     #[test]
     fn background_and_foreground_translate_the_same() {
         let bytes = [false, true].map(|background| {
@@ -542,7 +624,7 @@ pub(crate) mod tests {
             std::thread::sleep(Duration::from_micros(u64::from(i % 8) * 100));
             match i % 2 {
                 0 => cache.invalidate(16..20),
-                _ => cache.revalidate(&mut |pc| code(i + 1)(pc).map(|i| i.word)),
+                _ => cache.revalidate(&mut |_| true, &mut holds(i + 1)),
             }
             if i % 4 < 2 {
                 cache.settle();
@@ -550,7 +632,8 @@ pub(crate) mod tests {
             assert_eq!(cache.code(slot), None, "round {i}");
         }
         cache.translate(0, MODE, 1, &mut code(99));
-        cache.revalidate(&mut |pc| code(99)(pc).map(|i| i.word));
+        cache.revalidate(&mut |_| true, &mut holds(99));
+        cache.revalidate(&mut |page| page != 0, &mut holds(98));
         cache.invalidate(36..40);
         cache.settle();
         assert!(cache.code(slot).is_some());

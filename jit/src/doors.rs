@@ -17,7 +17,8 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
 use crate::abi::{Left, offset};
-use crate::cache::{Error, SlotCell};
+use crate::cache::Error;
+use crate::slots::SlotCell;
 use crate::translate;
 use crate::variant::Poll;
 

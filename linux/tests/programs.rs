@@ -207,6 +207,14 @@ fn system_calls() {
     }
 }
 
+/// Code that a program makes, in memory of every kind.
+#[test]
+fn new_code() {
+    if tools() {
+        Native::of(source("newcode.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
 /// Threads, forks, faults and signals at once.
 #[test]
 fn storm() {

@@ -12,6 +12,7 @@ use axperf_isa::{Flags, Insn, Regs};
 
 use crate::machine::block::{Block, CALL_TARGETS, JUMP_TARGETS, Jump, Link, Pinned};
 use crate::machine::bus::{Access, Bus, Fault, FaultKind, Shape};
+use crate::machine::changes::{self, Pages};
 use crate::machine::cpu::Cpu;
 use crate::machine::exit::Exit;
 use crate::machine::interp::{Ran, run_block};
@@ -220,12 +221,18 @@ impl Blocks {
     }
 
     /// Forgets every block whose words are no longer what memory holds.
-    pub fn revalidate(&mut self, bus: &dyn Bus) {
-        if self.list.iter().all(|b| is_valid(b, bus)) {
+    /// Only `pages` may have changed.
+    pub fn revalidate(&mut self, bus: &dyn Bus, pages: &mut Pages<'_>) {
+        let mut changed = |b: &Block| {
+            let words = b.insns.iter().map(|i| i.word);
+            pages.have(b.pc, 4 * b.len) && !changes::holds(bus, b.pc, words)
+        };
+        let gone: HashSet<u64> = self.list.iter().filter(|b| changed(b)).map(|b| b.pc).collect();
+        if gone.is_empty() {
             return;
         }
         self.unlink();
-        self.list.retain(|b| is_valid(b, bus));
+        self.list.retain(|b| !gone.contains(&b.pc));
         self.insns = self.list.iter().map(|b| b.insns.len()).sum();
         self.index = self.list.iter().map(|b| (b.pc, b.as_ptr())).collect();
         let still: HashSet<*const Jump> = self.list.iter().map(|b| b.jump).collect();
@@ -255,20 +262,6 @@ impl Blocks {
 fn is_recorded(insn: &Insn) -> bool {
     let flags = insn.desc();
     flags.is(Flags::INDIRECT) && !flags.is(Flags::RETURN)
-}
-
-/// Whether memory still holds what was decoded.
-fn is_valid(b: &Block, bus: &dyn Bus) -> bool {
-    let mut words = [0u32; LONGEST];
-    let n = b.insns.len();
-    let mut have = 0;
-    while have < n {
-        match bus.fetch(b.pc.wrapping_add(4 * have as u64), &mut words[have..n]) {
-            Ok(got) if got > 0 => have += got,
-            Ok(_) | Err(_) => return false,
-        }
-    }
-    b.insns.iter().zip(&words).all(|(i, w)| i.word == *w)
 }
 
 fn decode_block(cpu: Cpu, bus: &dyn Bus, pc: u64) -> Result<Box<[Insn]>, Exit> {

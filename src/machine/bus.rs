@@ -204,6 +204,14 @@ pub trait Bus {
         Ok(words.len())
     }
 
+    /// Whether code in the page at `addr` (a multiple of [`PAGE_SIZE`]) may have changed since the
+    /// guest's last instruction memory barrier, or that of another machine, without the engine
+    /// [being told](crate::Engine::invalidate). False spares comparing it.
+    fn may_change(&self, addr: u64) -> bool {
+        let _ = addr;
+        true
+    }
+
     /// Reads bytes.
     ///
     /// # Errors
@@ -258,6 +266,9 @@ impl<B: Bus + ?Sized> Bus for Arc<B> {
     }
     fn fetch(&self, addr: u64, words: &mut [u32]) -> Result<usize, Fault> {
         (**self).fetch(addr, words)
+    }
+    fn may_change(&self, addr: u64) -> bool {
+        (**self).may_change(addr)
     }
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
         (**self).read(addr, buf)

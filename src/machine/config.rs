@@ -86,7 +86,8 @@ impl Config {
         self
     }
 
-    /// Bytes of translated code that are kept at most. Default: 256 MiB.
+    /// Bytes of translated code that are kept at most, about; the oldest is dropped for new code.
+    /// Default: 256 MiB.
     pub fn code_limit(&mut self, bytes: usize) -> &mut Self {
         self.code_limit = bytes;
         self

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use axperf_jit::{Cache, Hold, Settings};
 
 use crate::error::{Error, Result};
+use crate::machine::changes::{Change, Changes};
 use crate::machine::config::{Config, EngineKind};
 use crate::machine::cpu::Cpu;
 use crate::machine::host;
@@ -25,8 +26,8 @@ pub(crate) struct Inner {
     pub config: Config,
     /// None: the interpreter alone.
     pub cache: Option<Cache>,
-    /// Counts invalidations: a machine that sees a new number checks what it decoded.
-    pub generation: AtomicU64,
+    /// What changed of the code: a machine that sees a new number checks what it decoded.
+    pub changes: Changes,
     /// Counts forks that led here: what was hot has no code any more.
     pub forks: AtomicU64,
     /// Registers must be exact at host memory faults.
@@ -63,6 +64,8 @@ pub struct Stats {
     pub background_ns: u64,
     /// Regions that the translator failed on; they are interpreted.
     pub failures: u64,
+    /// Times that the oldest translated code was dropped to make room.
+    pub evictions: u64,
 }
 
 impl Engine {
@@ -91,7 +94,7 @@ impl Engine {
                 precise: AtomicBool::new(config.fault_regs),
                 config: config.clone(),
                 cache,
-                generation: AtomicU64::new(0),
+                changes: Changes::default(),
                 forks: AtomicU64::new(0),
                 interpreted: AtomicU64::new(0),
                 translated: AtomicU64::new(0),
@@ -111,9 +114,9 @@ impl Engine {
     /// replaced. Machines that run in it go on with what is there now.
     pub fn invalidate(&self, range: Range<u64>) {
         if let Some(cache) = &self.inner.cache {
-            cache.invalidate(range);
+            cache.invalidate(range.clone());
         }
-        self.inner.generation.fetch_add(1, Ordering::Release);
+        self.inner.changes.add(Change::Range(range));
     }
 
     /// All code is gone or another.
@@ -144,6 +147,7 @@ impl Engine {
             translation_ns: jit.translation_ns,
             background_ns: jit.background_ns,
             failures: jit.failures,
+            evictions: jit.evictions,
         }
     }
 
@@ -177,7 +181,8 @@ impl ForkGuard<'_> {
     pub fn in_child(self) -> Result<()> {
         let inner = &self.engine.inner;
         inner.forks.fetch_add(1, Ordering::Relaxed);
-        inner.generation.fetch_add(1, Ordering::Release);
+        // Nothing changed, but machines look.
+        inner.changes.add(Change::Range(0..0));
         match self.hold {
             Some(hold) => hold.in_child().map_err(|e| Error::Host(e.to_string())),
             None => Ok(()),

@@ -3,7 +3,7 @@
 //!
 //! # Safety
 //! The registers are in an `UnsafeCell`, reached only by the machine that owns them (and by
-//! translated code that it has entered); a [`Kick`] touches the atomic flag beside them alone.
+//! translated code that it has entered); others touch the atomic words beside them alone.
 
 #![allow(unsafe_code)]
 
@@ -12,17 +12,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axperf_isa::Regs;
+use axperf_jit::Presence;
 
 /// Registers, and the flag that translated code polls right after them.
 #[repr(C, align(64))]
 pub(crate) struct Cpu {
     regs: UnsafeCell<Regs>,
+    /// Bits: why to come back.
     poll: AtomicU64,
+    inside: AtomicU64,
+}
+
+/// Someone wants an exit.
+const KICK: u64 = 1;
+/// Old code is to be reused: nobody may be in it.
+const OUT: u64 = 2;
+
+impl Presence for Cpu {
+    fn inside(&self) -> &AtomicU64 {
+        &self.inside
+    }
+
+    fn call_out(&self) {
+        self.poll.fetch_or(OUT, Ordering::Release);
+    }
 }
 
 const _: () = assert!(std::mem::offset_of!(Cpu, poll) == axperf_jit::POLL_OFFSET);
 
-// SAFETY: see the module: other threads reach `poll` only.
+// SAFETY: see the module: other threads reach the atomic words only.
 unsafe impl Sync for Cpu {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Cpu {}
@@ -32,7 +50,11 @@ pub(crate) struct CpuBox(Arc<Cpu>);
 
 impl CpuBox {
     pub fn new(regs: Regs) -> CpuBox {
-        CpuBox(Arc::new(Cpu { regs: UnsafeCell::new(regs), poll: AtomicU64::new(0) }))
+        CpuBox(Arc::new(Cpu {
+            regs: UnsafeCell::new(regs),
+            poll: AtomicU64::new(0),
+            inside: AtomicU64::new(0),
+        }))
     }
 
     #[inline(always)]
@@ -52,15 +74,20 @@ impl CpuBox {
         self.0.regs.get().cast()
     }
 
-    /// True if someone kicked.
+    /// True if translated code was asked to come back.
     #[inline(always)]
     pub fn kicked(&self) -> bool {
         self.0.poll.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the kick.
+    /// Takes the kick, if that is what it was.
     pub fn take_kick(&self) -> bool {
-        self.0.poll.swap(0, Ordering::AcqRel) != 0
+        self.0.poll.swap(0, Ordering::AcqRel) & KICK != 0
+    }
+
+    /// The machine, as the cache sees it.
+    pub fn presence(&self) -> Arc<dyn Presence> {
+        Arc::<Cpu>::clone(&self.0)
     }
 
     pub fn kick(&self) -> Kick {
@@ -85,7 +112,7 @@ pub struct Kick(Arc<Cpu>);
 impl Kick {
     /// Kicks: the machine comes back before it executes much more, or at once when it is next run.
     pub fn now(&self) {
-        self.0.poll.store(1, Ordering::Release);
+        self.0.poll.fetch_or(KICK, Ordering::Release);
     }
 }
 

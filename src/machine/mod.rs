@@ -3,6 +3,7 @@
 mod block;
 pub(crate) mod blocks;
 pub mod bus;
+mod changes;
 pub mod config;
 pub mod cpu;
 pub mod crosscheck;
@@ -29,11 +30,12 @@ use axperf_isa::palmode::PalInsn;
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Insn, Reg, Regs, fpcr, word};
 
-use axperf_jit::{Cache, Class, Code, Left, Mode, Poll};
+use axperf_jit::{Cache, Class, Left, Mode, Pass, Poll, Slot};
 
 use crate::error::Result;
 use crate::machine::blocks::Blocks;
 use crate::machine::bus::{Access, Bus, Fault, Shape};
+use crate::machine::changes::{Change, Pages};
 use crate::machine::crosscheck::Divergence;
 use crate::machine::engine::Engine;
 use crate::machine::exit::Exit;
@@ -61,10 +63,13 @@ const IMB: u32 = 0x86;
 #[derive(Debug)]
 pub struct Machine<B: Bus> {
     cpu: CpuBox,
+    /// Its right to enter translated code; None if there is none.
+    pass: Option<Pass>,
     bus: B,
     engine: Engine,
     blocks: Blocks,
-    generation: u64,
+    /// The last change of code that it knows of.
+    seen: u64,
     forks: u64,
     /// Instructions retired, as far as they were counted.
     retired: u64,
@@ -98,7 +103,10 @@ impl<B: Bus> Machine<B> {
         regs.set_word(word::ALL_PAL_CALLS, engine.inner.config.all_pal_calls.into());
         let shape = bus.shape().0;
         let hot = engine.inner.cache.is_some().then_some(engine.inner.config.hot);
+        let cpu_box = CpuBox::new(regs);
+        let admit = |cache: &Cache| cache.admit(cpu_box.presence());
         Ok(Machine {
+            pass: engine.inner.cache.as_ref().map(admit),
             tables: Tables::new(shape),
             samplers: Samplers::new(),
             exact_exits: true,
@@ -111,11 +119,11 @@ impl<B: Bus> Machine<B> {
                 precise: false,
                 trapless: false,
             },
-            cpu: CpuBox::new(regs),
+            cpu: cpu_box,
             bus,
             engine: engine.clone(),
             blocks: Blocks::new(cpu, shape, hot),
-            generation: engine.inner.generation.load(Ordering::Acquire),
+            seen: engine.inner.changes.last(),
             forks: engine.inner.forks.load(Ordering::Relaxed),
             retired: 0,
             counted: true,
@@ -213,18 +221,20 @@ impl<B: Bus> Machine<B> {
             if self.cpu.kicked() && self.cpu.take_kick() {
                 return Exit::Interrupted;
             }
-            self.see_invalidations();
+            self.see_changes();
             let pc = self.cpu.regs().pc() & !3;
             self.cpu.regs_mut().set_pc(pc);
             if let Some(cache) = &engine.inner.cache
                 && came != Came::Bailed
             {
-                let code = match self.code_at(cache, pc, came, engine.inner.config.hot) {
-                    Ok(code) => code,
+                let slot = match self.code_at(cache, pc, came, engine.inner.config.hot) {
+                    Ok(slot) => slot,
                     Err(exit) => return exit,
                 };
-                if let Some(code) = code {
-                    let (n, visit) = self.visit(cache, code, left.min(SLICE));
+                if let Some(slot) = slot {
+                    let Some((n, visit)) = self.visit(cache, slot, left.min(SLICE)) else {
+                        continue;
+                    };
                     if fuel != UNLIMITED {
                         left -= n;
                     }
@@ -248,14 +258,14 @@ impl<B: Bus> Machine<B> {
         }
     }
 
-    /// The translation of the block at the pc, if it has one or has become hot.
+    /// The slot of the block at the pc, if it has a translation or has become hot and got one.
     fn code_at(
         &mut self,
         cache: &Cache,
         pc: u64,
         came: Came,
         hot: u32,
-    ) -> Result<Option<Code>, Exit> {
+    ) -> Result<Option<Slot>, Exit> {
         let block = self.blocks.at(&self.bus, pc)?;
         // What translated code goes on to soon is as hot as it is itself.
         let times = if came == Came::Left { (hot / 10).max(1) } else { 1 };
@@ -274,8 +284,8 @@ impl<B: Bus> Machine<B> {
             self.tables.remember_target(cache, pc, slot);
         }
         let (bus, config) = (&self.bus, &self.engine.inner.config);
-        if let Some(code) = cache.code(slot) {
-            return Ok(Some(code));
+        if cache.code(slot).is_some() {
+            return Ok(Some(slot));
         }
         // What is asked for already is asked for again when it has become hotter.
         let heat = block.heat.get();
@@ -284,17 +294,33 @@ impl<B: Bus> Machine<B> {
             return Ok(None);
         }
         block.asked.set(heat);
-        let mut insn = |pc| fetch(bus, pc).and_then(|word| config.translatable(word));
+        let mut words = Words::default();
+        let mut insn = |pc| words.at(bus, pc).and_then(|word| config.translatable(word));
         let code = cache.translate(pc, mode, heat, &mut insn);
         if code.is_none() {
             block.lease(if config.background { AGAIN.min(hot) } else { hot });
         }
-        Ok(code)
+        Ok(code.map(|_| slot))
     }
 
     /// Runs translated code; how many instructions it retired, if that is counted, and how to go on.
-    fn visit(&mut self, cache: &Cache, code: Code, budget: u64) -> (u64, Result<Came, Exit>) {
+    /// None if it has gone: then what was known of translations is forgotten.
+    fn visit(
+        &mut self,
+        cache: &Cache,
+        slot: Slot,
+        budget: u64,
+    ) -> Option<(u64, Result<Came, Exit>)> {
         let mode = self.mode;
+        if !self.pass.as_mut()?.enter(cache) {
+            self.tables.forget_targets();
+            self.blocks.forget_slots();
+            return None;
+        }
+        let Some(code) = cache.code(slot) else {
+            self.leave();
+            return None;
+        };
         let visit = self.tables.enter(&mut self.cpu, &self.bus, cache, code, mode, budget);
         let mut rest = visit.budget;
         let next = match visit.left {
@@ -306,15 +332,23 @@ impl<B: Bus> Machine<B> {
                 Err(exit)
             }
         };
+        self.leave();
         if mode.poll != Poll::Counted {
             self.counted = false;
             self.engine.inner.uncounted.store(true, Ordering::Relaxed);
-            return (0, next);
+            return Some((0, next));
         }
         let n = budget - rest;
         self.retired += n;
         self.engine.inner.translated.fetch_add(n, Ordering::Relaxed);
-        (n, next)
+        Some((n, next))
+    }
+
+    /// Translated code is left.
+    fn leave(&self) {
+        if let Some(pass) = &self.pass {
+            pass.leave();
+        }
     }
 
     /// Interprets from the block at the pc on, `most` instructions at most, to where something is to
@@ -379,27 +413,40 @@ impl<B: Bus> Machine<B> {
     }
 
     /// Forgets decoded code that is another by now, after an engine's invalidation.
-    fn see_invalidations(&mut self) {
-        let generation = self.engine.inner.generation.load(Ordering::Acquire);
-        if generation != self.generation {
-            self.generation = generation;
-            let forks = self.engine.inner.forks.load(Ordering::Relaxed);
-            if forks != self.forks {
-                // A short-lived child is quicker without translating all that its parent had.
-                self.forks = forks;
-                self.blocks.cool();
-            }
-            self.blocks.revalidate(&self.bus);
+    #[inline]
+    fn see_changes(&mut self) {
+        if self.engine.inner.changes.last() != self.seen {
+            self.look_at_changes();
         }
     }
 
-    /// Instruction memory barrier: what was stored to code before it is executed after it.
-    pub fn imb(&mut self) {
-        self.blocks.revalidate(&self.bus);
-        if let Some(cache) = &self.engine.inner.cache {
-            let bus = &self.bus;
-            cache.revalidate(&mut |pc| fetch(bus, pc));
+    #[cold]
+    fn look_at_changes(&mut self) {
+        let inner = &self.engine.inner;
+        let (last, changes) = inner.changes.since(self.seen);
+        self.seen = last;
+        let forks = inner.forks.load(Ordering::Relaxed);
+        if forks != self.forks {
+            // A short-lived child is quicker without translating all that its parent had.
+            self.forks = forks;
+            self.blocks.cool();
         }
+        let mut pages = Pages::of(&self.bus, changes.as_deref());
+        self.blocks.revalidate(&self.bus, &mut pages);
+    }
+
+    /// Instruction memory barrier: what was stored to code before it is executed after it, by this
+    /// machine at once, by others of its engine soon.
+    pub fn imb(&mut self) {
+        let inner = &self.engine.inner;
+        if let Some(cache) = &inner.cache {
+            let bus = &self.bus;
+            let mut pages = Pages::of(bus, Some(&[Change::Barrier]));
+            let mut same = |pc, words: &[u32]| changes::holds(bus, pc, words.iter().copied());
+            cache.revalidate(&mut |page| pages.has(page), &mut same);
+        }
+        inner.changes.add(Change::Barrier);
+        self.see_changes();
     }
 
     /// Pages that the bus handed out are others by now, or gone.
@@ -598,6 +645,26 @@ fn jit_shape(shape: Shape) -> axperf_jit::Shape {
         Shape::Identity => axperf_jit::Shape::Identity,
         Shape::Flat { .. } => axperf_jit::Shape::Flat,
         Shape::Tlb => axperf_jit::Shape::Tlb,
+    }
+}
+
+/// Instruction words, fetched several at once.
+#[derive(Default)]
+struct Words {
+    start: u64,
+    have: usize,
+    words: [u32; 32],
+}
+
+impl Words {
+    fn at<B: Bus>(&mut self, bus: &B, pc: u64) -> Option<u32> {
+        let i = pc.wrapping_sub(self.start) / 4;
+        if i < self.have as u64 {
+            return Some(self.words[i as usize]);
+        }
+        (self.start, self.have) = (pc, 0);
+        self.have = bus.fetch(pc, &mut self.words).ok()?.min(self.words.len());
+        self.words[..self.have].first().copied()
     }
 }
 

@@ -191,3 +191,23 @@ fn another_machine_changes_code() {
         assert_eq!((exit.0, exit.1), (END, 0), "{kind:?}: stale at {}", exit.2);
     }
 }
+
+/// A machine sees what another one's barrier is for when it is next run.
+#[test]
+fn a_barrier_of_another_machine() {
+    for kind in KINDS {
+        let e = engine(kind);
+        let text = "next: bsr $26, 0x2000\n call_pal 0x83\n br $31, next";
+        let memory = Arc::new(with_function(text));
+        let mut caller = machine(&e, Arc::clone(&memory));
+        let mut writer: Machine<Arc<FlatMemory>> = machine(&e, Arc::clone(&memory));
+        for n in 1..200 {
+            put(&memory, FUNCTION, constant(n));
+            writer.imb();
+            for _ in 0..3 {
+                assert_eq!(caller.run(UNLIMITED), END);
+                assert_eq!(caller.reg(Reg::R0), n, "{kind:?}");
+            }
+        }
+    }
+}

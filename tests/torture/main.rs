@@ -6,6 +6,7 @@
 mod buses;
 mod coherence;
 mod elf;
+mod eviction;
 mod generate;
 mod guest;
 mod hostile;

@@ -239,15 +239,15 @@ fn reservations_at_exits() {
     }
 }
 
-/// Code that takes up all that there is room for: what doesn't fit is interpreted.
+/// Code that takes up more than there is room for: what is old makes room.
 #[test]
 fn a_full_code_cache() {
-    let mut text = String::from("lda $10, 200($31)\nagain:\n");
-    for i in 0..600 {
+    let mut text = String::from("lda $10, 8($31)\nagain:\n");
+    for i in 0..1500 {
         text += &format!("f{i}: beq $10, g{i}\n addq $4, {}, $4\n g{i}:\n", i % 256);
     }
     text += "subq $10, 1, $10\n bne $10, again\n call_pal 0x83";
-    let sum: u64 = (0..600).map(|i| i % 256).sum();
+    let sum: u64 = (0..1500).map(|i| i % 256).sum();
     let mut c = Config::new();
     c.hot(1).code_limit(1).region_blocks(2);
     let memory = FlatMemory::new(LEN as usize);
@@ -255,6 +255,6 @@ fn a_full_code_cache() {
     let e = Engine::new(&c).unwrap();
     let mut m = machine(&e, memory);
     assert_eq!(m.run(UNLIMITED), END);
-    assert_eq!(m.reg(Reg::R4), 200 * sum);
-    assert!(e.stats().code_bytes <= 1 << 16);
+    assert_eq!(m.reg(Reg::R4), 8 * sum);
+    assert!(e.stats().evictions > 0);
 }

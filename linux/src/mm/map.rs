@@ -144,6 +144,10 @@ impl Space {
         drop(inner);
         if !prot.execute() {
             self.forget_code(&before);
+        } else if !prot.write() {
+            // An instruction memory barrier looks only at what can be written then.
+            let written: Vec<_> = before.into_iter().filter(|v| v.prot.write()).collect();
+            self.forget_code(&written);
         }
         if end < range.end { Err(Errno(libc::ENOMEM)) } else { Ok(after) }
     }
@@ -265,7 +269,10 @@ impl Space {
         let range = checked_range(addr, len).ok_or(Errno(libc::EINVAL))?;
         let inner = self.read_inner();
         let end = inner.vmas.covered_to(range.clone());
+        let mut advised = Vec::new();
         if end > range.start {
+            // Some advice empties pages that can't be written.
+            advised.extend(inner.vmas.within(range.start..end).cloned());
             // SAFETY: the range is the guest's.
             let done = unsafe {
                 libc::madvise(range.start as *mut _, (end - range.start) as usize, advice.0)
@@ -274,6 +281,8 @@ impl Space {
                 return Err(Errno::last());
             }
         }
+        drop(inner);
+        self.forget_code(&advised);
         if end < range.end { Err(Errno(libc::ENOMEM)) } else { Ok(()) }
     }
 

@@ -203,9 +203,9 @@ impl Bus for Space {
             }
             vma.end
         };
-        let count = words.len().min(((end - addr) / 4) as usize);
-        let mut bytes = vec![0; count * 4];
-        let have = match host::copy_in(addr, &mut bytes) {
+        let mut bytes = [0; 256];
+        let count = words.len().min(bytes.len() / 4).min(((end - addr) / 4) as usize);
+        let have = match host::copy_in(addr, &mut bytes[..4 * count]) {
             Ok(()) => count,
             Err(f) => ((f.addr - addr) / 4) as usize,
         };
@@ -216,6 +216,14 @@ impl Bus for Space {
             *word = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
         }
         Ok(have)
+    }
+
+    /// What nobody can write to, or only through another mapping of a private file (whether that
+    /// shows is unspecified, mmap(2)), stays as it is. Changes of the table are told to the engine.
+    fn may_change(&self, addr: u64) -> bool {
+        let inner = self.read_inner();
+        let range = addr..addr.saturating_add(PAGE);
+        inner.vmas.within(range).any(|v| v.prot.write() || v.shared)
     }
 
     fn read(&self, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
