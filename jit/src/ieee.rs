@@ -275,6 +275,8 @@ impl Tx<'_> {
                 // To round twice is to round once: double precision has more than twice the bits
                 // of single.
                 let wide = self.operate(op, a, b);
+                // From what aren't S_floating numbers it may be denormal, of which a flag tells.
+                self.bail_if_denormal(wide);
                 let r = self.b.ins().fdemote(F32, wide);
                 self.raises(r);
                 Ok(self.check_single(q, r, |tx| {
@@ -306,7 +308,12 @@ impl Tx<'_> {
         let c = self.b.ins().fcmp(cc, a, b);
         self.raises(c);
         let (two, zero) = (self.b.ins().f64const(2.0), self.b.ins().f64const(0.0));
-        self.b.ins().select(c, two, zero)
+        let r = self.b.ins().select(c, two, zero);
+        if self.writes_fpcr {
+            // Where the result is used, flags may have been cleared, and it would raise them again.
+            self.keep(r);
+        }
+        r
     }
 
     pub(crate) fn ieee_convert(
