@@ -8,6 +8,7 @@
 mod case;
 #[path = "cases/doc.rs"]
 mod doc;
+mod support;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -238,7 +239,7 @@ fn cases_hold() {
             }
         }
     }
-    println!("{} cases ran in {} ways", cases.len(), Way::ALL.len());
+    support::say(format_args!("{} cases in {} ways", cases.len(), Way::ALL.len()));
     let translated: u64 = engines.values().map(|e| e.stats().translations).sum();
     assert!(translated as usize > cases.len(), "only {translated} regions were translated");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));

@@ -4,6 +4,8 @@
 //! What the vectors don't say is the Alpha Architecture Handbook's (section 4.7.10.4 for NaNs,
 //! appendix B for traps) and, for what is completed in software, Linux's `alpha_fp_emul`.
 
+mod support;
+
 use std::io::Read;
 
 use axperf::isa::assemble;
@@ -339,7 +341,7 @@ fn check(
             }
         }
     }
-    println!("{count} vectors {name}");
+    support::say(format_args!("{count} vectors {name}"));
     assert!(count > 200_000, "{count}");
 }
 

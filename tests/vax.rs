@@ -3,6 +3,8 @@
 //! Definitions: Alpha Architecture Handbook, 2.2.5 (formats), 4.7.4 to 4.7.7 (values, rounding,
 //! traps), 4.10 (operations). `cases/vax.txt` has cases worked out one by one.
 
+mod support;
+
 use axperf::isa::assemble;
 use axperf::{Bus, Config, Engine, EngineKind, Exit, FlatMemory, Machine, Reg, UNLIMITED};
 use num_bigint::{BigInt, Sign};
@@ -361,6 +363,6 @@ fn against_exact_arithmetic() {
             }
         }
     }
-    println!("{count} results");
+    support::say(format_args!("{count} results against exact arithmetic"));
     assert!(count > 100_000, "{count}");
 }

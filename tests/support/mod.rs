@@ -26,11 +26,17 @@ pub fn have_file(path: &str) -> bool {
 fn missing_unless(found: bool, what: &str) -> bool {
     if !found {
         assert!(std::env::var_os("CI").is_none(), "{what} is missing");
-        // Not by `eprintln!`, which the test runner swallows when a test passes.
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        drop(writeln!(std::io::stderr(), "{test} skips what needs {what}: it is missing"));
+        say(format_args!("skips what needs {what}: it is missing"));
     }
     found
+}
+
+/// A line about the test that runs, in the log of a run that passes too.
+pub fn say(what: std::fmt::Arguments<'_>) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    // Not by `eprintln!`, which the test runner swallows when a test passes. Without a place to
+    // write to there is nobody to tell.
+    drop(writeln!(std::io::stderr(), "{test}: {what}"));
 }
 
 /// Where Debian's cross compiler has Alpha's C library.

@@ -25,7 +25,7 @@ use crate::buses::{Arena, CODE, DATA, DATA_LEN, LEN, STACK, STACK_LEN};
 use crate::elf::executable;
 use crate::generate::{Recipe, program};
 use crate::random::cases;
-use crate::support::{TempDir, have};
+use crate::support::{TempDir, have, say};
 use crate::trace::{listing, prepare};
 
 /// Where a program leaves its registers, and finds its first ones.
@@ -312,7 +312,9 @@ fn qemu_agrees() {
     if !have("qemu-alpha") {
         return;
     }
-    for seed in cases(6) {
+    let seeds = cases(6);
+    for seed in seeds.clone() {
         check(seed, 120);
     }
+    say(format_args!("{} random programs as qemu-alpha runs them", seeds.count()));
 }

@@ -2,8 +2,9 @@
 
 use axperf::{Config, Engine, EngineKind, Exit, FlatMemory, Machine, UNLIMITED};
 
-use crate::buses::{Arena, Identity, LEN, Paged};
+use crate::buses::{Arena, CODE, Identity, LEN, Paged};
 use crate::generate::{Recipe, program};
+use crate::support::say;
 use crate::trace::{END, Exact, Limits, Stop, compare, prepare, trace};
 
 /// How often a random test is repeated: `many` times what it is in `cargo test`.
@@ -63,7 +64,11 @@ fn check<B: Arena>(
     let interpret = |limits| {
         let mut m = Machine::new(&interp, bus()).unwrap();
         prepare(&mut m, &words, seed);
-        (trace(&mut m, limits), m.bus().origin())
+        let stops = trace(&mut m, limits);
+        // Old or new code runs after a store to it: the engines may differ.
+        let pairs = words.chunks_exact(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32);
+        let changed = pairs.zip((CODE..).step_by(8)).any(|(pair, at)| m.bus().quad(at) != pair);
+        (stops, m.bus().origin(), changed)
     };
     let mut ends: Option<Vec<Stop>> = None;
     for &step in steps {
@@ -75,7 +80,10 @@ fn check<B: Arena>(
         if (mixed || step == UNLIMITED) && endless() {
             continue;
         }
-        let (want, origin) = interpret(limits);
+        let (want, origin, changed) = interpret(limits);
+        if changed {
+            continue;
+        }
         // How the fuel is split changes nothing.
         if want.last().is_some_and(|s| s.exit == END) {
             let stops = want.iter().filter(|s| s.exit != Exit::Fuel).cloned().collect();
@@ -132,6 +140,7 @@ fn flat() {
         check(seed, RECIPE, &[UNLIMITED, MIXED], &UNCOUNTED, bus);
     }
     assert!(translated > 0);
+    say(format_args!("{} random programs on both engines", cases(4).count()));
 }
 
 #[test]
