@@ -9,7 +9,7 @@ use axperf::Cpu;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, guest};
+use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, disk, guest};
 
 const EXAMPLES: &str = "\
 EXAMPLES:
@@ -109,6 +109,13 @@ struct GuestArgs {
     /// Let the program wait while hot code is translated, instead of translating beside it
     #[arg(long)]
     no_background: bool,
+    /// Don't use translations of an earlier run, and keep none
+    #[arg(long, conflicts_with = "cache_dir")]
+    no_cache: bool,
+    /// Keep translations in this directory [default: $AXPERF_CACHE_DIR, or axperf in the user's
+    /// caches]
+    #[arg(long, value_name = "DIR")]
+    cache_dir: Option<PathBuf>,
     /// Say at the end what the engine did
     #[arg(long)]
     stats: bool,
@@ -153,6 +160,7 @@ impl From<GuestArgs> for guest::Options {
             env: args.env.into_iter().map(|(n, v)| (n.into_vec(), v.into_vec())).collect(),
             seed: args.seed,
             background: !args.no_background,
+            cache: if args.no_cache { None } else { disk::directory(args.cache_dir) },
             stats: args.stats,
             fault_regs: args.fault_regs,
             crosscheck: args.crosscheck,

@@ -59,7 +59,7 @@ pub fn run(options: Options) -> Result<(), Failure> {
         }
     };
     let status = process.run();
-    report.print();
+    report.finish();
     drop(report);
     let finished = match Arc::try_unwrap(recorder) {
         Ok(recorder) => finish(recorder, &options),

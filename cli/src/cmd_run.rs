@@ -13,6 +13,6 @@ pub struct Options {
 pub fn run(options: Options) -> Result<(), Failure> {
     let (process, report) = Guest::new(&options.guest, None)?.split();
     let status = process.run();
-    report.print();
+    report.finish();
     status.pass_on()
 }

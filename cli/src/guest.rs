@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axperf::{Cpu, Engine, EngineKind};
 use axperf_linux::{Observer, Process};
 
+use crate::disk;
 use crate::failure::Failure;
 
 /// How a program is run.
@@ -19,6 +20,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Translate beside the program.
     pub background: bool,
+    /// The directory that translations are kept in.
+    pub cache: Option<PathBuf>,
     pub stats: bool,
     pub fault_regs: bool,
     pub crosscheck: bool,
@@ -31,6 +34,7 @@ pub struct Guest {
     pub process: Process,
     engine: Engine,
     stats: bool,
+    verbose: bool,
 }
 
 impl Guest {
@@ -44,7 +48,25 @@ impl Guest {
             .crosscheck(options.crosscheck)
             .background(options.background)
             .statistics(options.stats);
+        let verbose = |what: &dyn std::fmt::Display| {
+            if options.verbose {
+                eprintln!("axperf: translations aren't kept: {what}");
+            }
+        };
+        if let (Some(directory), false) = (&options.cache, options.interpret) {
+            let program = options.argv.first().map_or(&[][..], Vec::as_slice);
+            let how = format!("{} {}", options.cpu, options.stats);
+            match disk::file(directory, program, &how) {
+                Ok(file) => {
+                    config.on_disk(Some(file));
+                }
+                Err(e) => verbose(&format_args!("{}: {e}", directory.display())),
+            }
+        }
         let engine = Engine::new(&config)?;
+        if let Some(problem) = engine.disk_problem() {
+            verbose(&problem);
+        }
         let mut linux = axperf_linux::Config::new();
         linux.verbose(options.verbose).show_registers(options.fault_regs);
         linux.random(options.seed.map(random));
@@ -53,13 +75,16 @@ impl Guest {
         }
         let argv = options.argv.clone();
         let process = Process::new(&engine, argv, environment(&options.env), &linux, observer)?;
-        Ok(Guest { process, engine, stats: options.stats })
+        Ok(Guest { process, engine, stats: options.stats, verbose: options.verbose })
     }
 
     /// What is needed after the process has run: what to say of the engine.
     pub fn split(self) -> (Process, EngineReport) {
         let shared = Arc::clone(self.process.shared());
-        (self.process, EngineReport { engine: self.engine, shared, wanted: self.stats })
+        (
+            self.process,
+            EngineReport { engine: self.engine, shared, wanted: self.stats, verbose: self.verbose },
+        )
     }
 }
 
@@ -68,11 +93,18 @@ pub struct EngineReport {
     engine: Engine,
     shared: Arc<axperf_linux::Shared>,
     wanted: bool,
+    verbose: bool,
 }
 
 impl EngineReport {
-    /// Prints it to standard error, if it is wanted.
-    pub fn print(&self) {
+    /// Keeps what was translated, and prints to standard error what was done, if that is wanted.
+    pub fn finish(&self) {
+        // The program has ended, however that went.
+        if let Err(e) = self.engine.save()
+            && self.verbose
+        {
+            eprintln!("axperf: translations aren't kept: {e}");
+        }
         if !self.wanted {
             return;
         }
@@ -96,6 +128,9 @@ impl EngineReport {
             stats.translation_ns as f64 / 1e6,
             stats.background_ns as f64 / 1e6,
         );
+        if stats.recalled > 0 {
+            eprintln!("axperf: {} regions from an earlier run", stats.recalled);
+        }
         if stats.failures > 0 {
             eprintln!("axperf: {} regions couldn't be translated", stats.failures);
         }

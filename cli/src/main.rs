@@ -7,6 +7,7 @@ mod cmd_record;
 mod cmd_report;
 mod cmd_run;
 mod cmd_script;
+mod disk;
 mod failure;
 mod guest;
 mod host;

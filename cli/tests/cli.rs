@@ -16,6 +16,7 @@ use support::{SYSROOT, TempDir, have, have_file, run};
 /// Runs axperf.
 fn axperf(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_axperf"))
+        .env("AXPERF_CACHE_DIR", "")
         .args(args)
         .stdin(Stdio::null())
         .output()

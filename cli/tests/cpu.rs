@@ -54,6 +54,7 @@ fn programs_find_the_cpu() {
         ),
     ] {
         let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
+            .env("AXPERF_CACHE_DIR", "")
             .args(["run", "--cpu", cpu, &program])
             .output()
             .expect("axperf starts");

@@ -20,6 +20,7 @@ type Fields = (Option<u64>, Option<u64>, Vec<u64>, Vec<u64>, Option<Vec<u8>>);
 fn samples(dir: &TempDir, program: &Path, engine: &[&str], options: &[&str]) -> Vec<Fields> {
     let data = dir.path("perf.data");
     let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
+        .env("AXPERF_CACHE_DIR", "")
         .args(["record", "--seed", "1", "-o"])
         .arg(&data)
         .args(engine)
@@ -48,7 +49,10 @@ fn same(dir: &TempDir, program: &Path, least: usize) {
     ] {
         let interp = samples(dir, program, &["--engine", "interp"], options);
         assert!(interp.len() >= least, "{} samples of {}", interp.len(), program.display());
-        for engine in [&["--no-background"][..], &[]] {
+        // The last one runs what the one before it has translated.
+        let kept = dir.path(&format!("kept{}", options.len()));
+        let kept = ["--cache-dir", kept.to_str().expect("text")];
+        for engine in [&["--no-background"][..], &[], &kept, &kept] {
             let jit = samples(dir, program, engine, options);
             let name = format!("{} {options:?} {engine:?}", program.display());
             assert_eq!(interp.len(), jit.len(), "{name}");
@@ -77,4 +81,41 @@ fn glibc_program() {
     let (source, out) = (source.to_str().expect("text"), binary.to_str().expect("text"));
     run("alpha-linux-gnu-gcc", &["-O2", source, "-o", out]);
     same(&dir, &binary, 1);
+}
+
+/// What a run says at its end, and what the program prints.
+fn stats(dir: &Path) -> (String, Vec<u8>) {
+    let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
+        .args(["run", "--stats", "--verbose", "--cache-dir"])
+        .arg(dir)
+        .arg(here("../examples/guest/demo"))
+        .output()
+        .expect("axperf runs");
+    assert!(out.status.success(), "{out:?}");
+    (String::from_utf8_lossy(&out.stderr).into_owned(), out.stdout)
+}
+
+/// A second run has the translations of the first; a damaged file is told of, not used, and replaced.
+#[test]
+fn translations_are_kept() {
+    let dir = TempDir::new();
+    let kept = dir.path("a/b");
+    let (first, printed) = stats(&kept);
+    assert!(!first.contains("from an earlier run"), "{first}");
+    let recalled = || {
+        let (said, again) = stats(&kept);
+        assert_eq!(printed, again, "{said}");
+        let line = said.lines().find(|l| l.contains("regions from an earlier run"));
+        (line.is_some(), said.contains("damaged"))
+    };
+    assert_eq!(recalled(), (true, false));
+    let files = std::fs::read_dir(&kept).expect("a directory").map(|e| e.expect("a file").path());
+    for file in files {
+        let mut bytes = std::fs::read(&file).expect("a file");
+        let half = bytes.len() / 2;
+        bytes.truncate(half);
+        std::fs::write(&file, bytes).expect("a file");
+    }
+    assert_eq!(recalled(), (false, true));
+    assert_eq!(recalled(), (true, false));
 }

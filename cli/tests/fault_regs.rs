@@ -162,6 +162,7 @@ fn registers_at_a_fault_are_qemus() {
 
         for engine in ["interp", "jit"] {
             let out = Command::new(env!("CARGO_BIN_EXE_axperf"))
+                .env("AXPERF_CACHE_DIR", "")
                 .args(["run", "--fault-regs", "--engine", engine, binary])
                 .output()
                 .expect("axperf runs");

@@ -233,6 +233,18 @@ pub(crate) enum Stub {
 }
 
 impl Stub {
+    const ALL: [Stub; 3] = [Stub::ReadFlags, Stub::WriteFlags, Stub::DivideChopped];
+
+    /// Its number on disk.
+    pub fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// The stub of a number.
+    pub fn from_number(number: u64) -> Option<Stub> {
+        Stub::ALL.into_iter().find(|s| s.number() == number)
+    }
+
     /// Where it stands in this process.
     pub fn address(self) -> usize {
         match self {

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Generations at most; fewer where each would have less than [`LEAST`] bytes.
@@ -126,6 +127,14 @@ impl Arena {
         self.used = end;
         synchronize(self.execute + start, code.len());
         Some(self.execute + start)
+    }
+
+    /// Code that was added, by its executable addresses.
+    pub fn code(&self, range: &Range<usize>) -> &[u8] {
+        let start = range.start.saturating_sub(self.execute).min(self.size);
+        let len = range.len().min(self.size - start);
+        // SAFETY: it lies in the writable mapping, which only `add` writes to, by `&mut self`.
+        unsafe { std::slice::from_raw_parts((self.write + start) as *const u8, len) }
     }
 
     /// Bytes of a generation.

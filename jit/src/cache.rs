@@ -24,6 +24,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,6 +40,7 @@ use crate::doors::{self, Doors, counted};
 use crate::presence::{Everyone, Pass, Presence};
 use crate::region::Region;
 use crate::slots::{SLOTS, Slot, SlotCell, Slots};
+use crate::store::{self, Kept, Store, StoreError};
 use crate::translations::{Translation, Translations, overlaps, pages, touches};
 use crate::variant::Mode;
 
@@ -68,6 +70,17 @@ pub struct Settings {
     pub statistics: bool,
     /// Translate on a thread of its own, while those that want it go on.
     pub background: bool,
+    /// Where translations are kept.
+    pub on_disk: Option<OnDisk>,
+}
+
+/// A file that translations are kept in.
+#[derive(Clone, Debug)]
+pub struct OnDisk {
+    /// The file.
+    pub path: PathBuf,
+    /// What the caller's instructions depend on: a file of another tag isn't used.
+    pub tag: String,
 }
 
 /// What a cache has done so far.
@@ -83,6 +96,8 @@ pub struct Stats {
     pub translation_ns: u64,
     /// What of it was on the translator's own thread.
     pub background_ns: u64,
+    /// Regions whose code came from disk, which aren't counted above.
+    pub recalled: u64,
     /// Regions that the translator failed on.
     pub failures: u64,
     /// Times that the oldest code was dropped to make room.
@@ -128,6 +143,11 @@ pub(crate) struct State {
     /// Those that nobody compiles with at the moment.
     compilers: Vec<Compiler>,
     pub stats: Stats,
+    store: Store,
+    /// Why there is nothing in it, if that isn't as it should be.
+    problem: Option<StoreError>,
+    /// A forked process, which leaves the file to its parent.
+    is_child: bool,
 }
 
 /// A translation that is begun: what it will be of, and which beginning this is.
@@ -231,28 +251,75 @@ impl Shared {
         if !state.wants(slot, ticket) {
             return;
         }
-        let Some(mut object) = object else {
+        let Some(object) = object else {
             // It stays begun, so that it isn't tried again until its code changes.
             state.stats.failures += 1;
             return;
         };
         let Some(Pending { words, .. }) = state.pending.remove(&slot) else { return };
+        let size = object.code.len() as u64;
+        if self.install(state, slot, mode, Kept { words, object }, false).is_some() {
+            state.stats.translations += 1;
+            state.stats.guest_instructions += request.region.len() as u64;
+            state.stats.code_bytes += size;
+        }
+    }
+
+    /// Makes a slot lead to an object; None if there is no room.
+    fn install(
+        &self,
+        state: &mut State,
+        slot: Slot,
+        mode: Mode,
+        kept: Kept,
+        recalled: bool,
+    ) -> Option<Code> {
+        let Kept { words, mut object } = kept;
         // Held first, so that making room doesn't free them.
         state.slots.hold(slot);
         let mut exits = Vec::new();
         let at = self.place(state, mode, &mut object, &mut exits);
         let Some(at) = at else {
             exits.iter().chain([&slot]).for_each(|s| state.slots.release(*s));
-            return;
+            return None;
         };
         let code = at..at + object.code.len();
-        state.stats.translations += 1;
-        state.stats.guest_instructions += request.region.len() as u64;
-        state.stats.code_bytes += code.len() as u64;
-        let (generation, sites) = (state.arena.current(), object.sites);
-        let t = Translation { slot, mode, code, words, sites, exits, alive: true };
-        state.translations.add(generation, t);
+        let Object { align, relocations, sites, .. } = object;
+        let t = Translation {
+            slot,
+            mode,
+            code,
+            words,
+            sites,
+            align,
+            relocations,
+            recalled,
+            exits,
+            alive: true,
+        };
+        state.translations.add(state.arena.current(), t);
         self.slots[slot.0 as usize].code.store(at, Ordering::Release);
+        Some(Code(at))
+    }
+
+    /// Takes a translation from disk, if there is one of what `insn` gives.
+    fn recall(
+        &self,
+        state: &mut State,
+        slot: Slot,
+        (pc, mode): (u64, Mode),
+        insn: &mut dyn FnMut(u64) -> Option<Insn>,
+    ) -> Option<Code> {
+        let mut is_there = |kept: &Kept| {
+            kept.words.iter().all(|(pc, words)| {
+                let at = |i: usize| pc.wrapping_add(4 * i as u64);
+                words.iter().enumerate().all(|(i, w)| insn(at(i)).is_some_and(|i| i.word == *w))
+            })
+        };
+        let kept = state.store.find(pc, mode).find(|k| is_there(k))?;
+        let code = self.install(state, slot, mode, kept, true)?;
+        state.stats.recalled += 1;
+        Some(code)
     }
 
     /// Puts addresses into an object, and it into code memory. `exits` are the slots held for it.
@@ -317,7 +384,15 @@ impl Cache {
         let generations = arena.generations();
         // SAFETY: zero is a valid SlotCell.
         let slots = unsafe { Box::<[SlotCell]>::new_zeroed_slice(SLOTS).assume_init() };
+        let read = |d: &OnDisk| Store::read(&d.path, fingerprint(&isa, settings, &d.tag));
+        let (store, problem) = match settings.on_disk.as_ref().map(read).transpose() {
+            Ok(store) => (store.unwrap_or_default(), None),
+            Err(e) => (Store::default(), Some(e)),
+        };
         let state = State {
+            store,
+            problem,
+            is_child: false,
             arena,
             slots: Slots::default(),
             translations: Translations::new(generations),
@@ -385,6 +460,9 @@ impl Cache {
             state.queue.heat(slot, heat);
             return None;
         }
+        if let Some(code) = shared.recall(state, slot, (pc, mode), insn) {
+            return Some(code);
+        }
         if state.queue.is_full() {
             return None;
         }
@@ -413,6 +491,64 @@ impl Cache {
         shared.publish(state, &request, object);
         state.spent(start.elapsed(), false);
         shared.code(slot)
+    }
+
+    /// Whether there are translations from disk.
+    #[must_use]
+    pub fn recalls(&self) -> bool {
+        self.shared.lock().store.len() > 0
+    }
+
+    /// The translation of the region at `pc` that is on disk, if one is, of the instructions that
+    /// `insn` gives.
+    pub fn recall(
+        &self,
+        pc: u64,
+        mode: Mode,
+        insn: &mut dyn FnMut(u64) -> Option<Insn>,
+    ) -> Option<Code> {
+        let shared = &self.shared;
+        let state = &mut *shared.lock();
+        let slot = shared.slot_in(state, pc, mode)?;
+        if let Some(code) = shared.code(slot) {
+            return Some(code);
+        }
+        if state.pending.contains_key(&slot) {
+            return None;
+        }
+        shared.recall(state, slot, (pc, mode), insn)
+    }
+
+    /// Why translations on disk aren't used, if that isn't as it should be.
+    #[must_use]
+    pub fn disk_problem(&self) -> Option<String> {
+        self.shared.lock().problem.as_ref().map(ToString::to_string)
+    }
+
+    /// Writes what is translated to disk, if there is much that isn't there yet; how many
+    /// translations that were.
+    ///
+    /// # Errors
+    /// Why it can't be written.
+    pub fn save(&self) -> Result<usize, StoreError> {
+        let shared = &self.shared;
+        let Some(disk) = &shared.settings.on_disk else { return Ok(0) };
+        let state = shared.lock();
+        let alive = || state.translations.iter().filter(|t| t.alive);
+        let new = alive().filter(|t| !t.recalled).count();
+        if state.is_child || new == 0 || new * MUCH < state.store.len() {
+            return Ok(0);
+        }
+        let encoded: Vec<(u64, u32, Vec<u8>)> = alive()
+            .filter_map(|t| {
+                let code = state.arena.code(&t.code);
+                let bytes = store::encode(&t.words, code, t.align, &t.relocations, &t.sites);
+                Some((t.words.first()?.0, store::mode_bits(t.mode), bytes))
+            })
+            .collect();
+        let fingerprint = fingerprint(&shared.isa, &shared.settings, &disk.tag);
+        state.store.write(&disk.path, fingerprint, &encoded)?;
+        Ok(encoded.len())
     }
 
     /// Runs translated code; what is left of the budget. Why it came back stands in the state.
@@ -489,6 +625,26 @@ impl Cache {
     }
 }
 
+/// Translations on disk are written anew if one in so many is new.
+const MUCH: usize = 16;
+
+/// What code on disk depends on beside the guest's: the translator, the host, the settings.
+fn fingerprint(isa: &OwnedTargetIsa, settings: &Settings, tag: &str) -> u64 {
+    let flags: Vec<String> = isa.isa_flags().iter().map(|f| f.to_string()).collect();
+    let all = format!(
+        "{} {} {} {} {} {:?} {} {} {tag}",
+        env!("CARGO_PKG_VERSION"),
+        env!("AXPERF_JIT_SOURCES"),
+        cranelift_codegen::VERSION,
+        isa.triple(),
+        isa.flags(),
+        flags,
+        settings.region_blocks,
+        settings.statistics,
+    );
+    store::digest(all.as_bytes())
+}
+
 impl State {
     /// Notes how long a translation took.
     pub fn spent(&mut self, time: Duration, in_background: bool) {
@@ -532,6 +688,7 @@ impl Hold<'_> {
         state.translations.clear_all();
         state.pending.clear();
         state.queue.forget_after_fork();
+        state.is_child = true;
         state.everyone.forget_after_fork();
         state.slots.release_all();
         for retired in state.retired.iter_mut().filter_map(Option::take) {
@@ -577,6 +734,7 @@ pub(crate) mod tests {
             region_blocks: usize::MAX,
             statistics: false,
             background,
+            on_disk: None,
         };
         Cache::new(&settings).unwrap()
     }

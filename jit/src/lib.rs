@@ -19,15 +19,17 @@ mod ieee;
 mod presence;
 mod region;
 mod slots;
+mod store;
 mod translate;
 mod translations;
 mod variant;
 
 pub use abi::{Left, POLL_OFFSET, fault_landing, state_of_pinned};
 pub use arena::is_translated;
-pub use cache::{Cache, Code, Error, Hold, Settings, Stats};
+pub use cache::{Cache, Code, Error, Hold, OnDisk, Settings, Stats};
 pub use presence::{Pass, Presence};
 pub use slots::Slot;
+pub use store::StoreError;
 pub use variant::{Class, Mode, Poll, Shape};
 
 /// Entries of an indirect-target cache: {guest address, address of its slot}, 16 bytes each, by

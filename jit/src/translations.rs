@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::compile::Words;
+use crate::compile::{Relocation, Words};
 use crate::slots::Slot;
 use crate::translate::Site;
 use crate::variant::Mode;
@@ -22,6 +22,11 @@ pub(crate) struct Translation {
     pub words: Words,
     /// Host code offsets and the guest instructions they belong to, ascending.
     pub sites: Vec<(u32, Site)>,
+    /// How its code is aligned, and where it has addresses.
+    pub align: usize,
+    pub relocations: Vec<Relocation>,
+    /// It came from disk.
+    pub recalled: bool,
     /// The slots that its code names.
     pub exits: Vec<Slot>,
     /// Its slot leads to it.
@@ -56,6 +61,11 @@ impl Translations {
             self.pages.entry(page).or_default().push(id);
         }
         list.push(translation);
+    }
+
+    /// All.
+    pub fn iter(&self) -> impl Iterator<Item = &Translation> {
+        self.generations.iter().flatten()
     }
 
     /// All of a generation.

@@ -1,5 +1,7 @@
 //! How an engine runs code.
 
+use std::path::PathBuf;
+
 use axperf_isa::{Insn, Shape};
 
 use crate::machine::cpu::Cpu;
@@ -27,6 +29,7 @@ pub struct Config {
     pub(crate) statistics: bool,
     pub(crate) all_pal_calls: bool,
     pub(crate) background: bool,
+    pub(crate) on_disk: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -50,6 +53,7 @@ impl Config {
             statistics: false,
             all_pal_calls: false,
             background: false,
+            on_disk: None,
         }
     }
 
@@ -119,6 +123,15 @@ impl Config {
     pub(crate) fn translatable(&self, word: u32) -> Option<Insn> {
         let taken = |insn: &Insn| self.all_pal_calls && insn.desc().shape == Shape::Pal;
         self.cpu.decode(word).filter(|insn| !taken(insn))
+    }
+
+    /// Keeps translations in this file: what is in it needs no translating, and
+    /// [`Engine::save`](crate::Engine::save) writes it. A file is used if nobody else can write to
+    /// it and to its directory, and if it is of this build, host and configuration; what the program
+    /// has at an address is compared with what was translated. Default: none.
+    pub fn on_disk(&mut self, file: Option<PathBuf>) -> &mut Self {
+        self.on_disk = file;
+        self
     }
 
     /// Translates on a thread of its own, which the first hot code starts, while the program goes

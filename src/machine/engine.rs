@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use axperf_jit::{Cache, Hold, Settings};
+use axperf_jit::{Cache, Hold, OnDisk, Settings};
 
 use crate::error::{Error, Result};
 use crate::machine::changes::{Change, Changes};
@@ -26,6 +26,8 @@ pub(crate) struct Inner {
     pub config: Config,
     /// None: the interpreter alone.
     pub cache: Option<Cache>,
+    /// Entries of a block until a translation of it is looked for, on disk at first.
+    pub warm: u32,
     /// What changed of the code: a machine that sees a new number checks what it decoded.
     pub changes: Changes,
     /// Counts forks that led here: what was hot has no code any more.
@@ -62,11 +64,16 @@ pub struct Stats {
     pub translation_ns: u64,
     /// What of it was spent in the background.
     pub background_ns: u64,
+    /// Regions whose code came from disk, which aren't counted above.
+    pub recalled: u64,
     /// Regions that the translator failed on; they are interpreted.
     pub failures: u64,
     /// Times that the oldest translated code was dropped to make room.
     pub evictions: u64,
 }
+
+/// Entries of a block until its translation is looked for on disk.
+const WARM: u32 = 16;
 
 impl Engine {
     /// An engine with these settings.
@@ -85,6 +92,10 @@ impl Engine {
                     region_blocks: config.region_blocks,
                     statistics: config.statistics,
                     background: config.background,
+                    on_disk: config.on_disk.as_ref().map(|path| OnDisk {
+                        path: path.clone(),
+                        tag: format!("{} {}", config.cpu, config.all_pal_calls),
+                    }),
                 };
                 Some(Cache::new(&settings).map_err(|e| Error::Host(e.to_string()))?)
             }
@@ -92,6 +103,10 @@ impl Engine {
         Ok(Engine {
             inner: Arc::new(Inner {
                 precise: AtomicBool::new(config.fault_regs),
+                warm: match &cache {
+                    Some(cache) if cache.recalls() => config.hot.min(WARM),
+                    _ => config.hot,
+                },
                 config: config.clone(),
                 cache,
                 changes: Changes::default(),
@@ -146,9 +161,27 @@ impl Engine {
             code_bytes: jit.code_bytes,
             translation_ns: jit.translation_ns,
             background_ns: jit.background_ns,
+            recalled: jit.recalled,
             failures: jit.failures,
             evictions: jit.evictions,
         }
+    }
+
+    /// Writes what was translated to [the file](Config::on_disk) that it is kept in, if there is one
+    /// and much of it isn't there yet; how many translations were written. A process that was forked
+    /// writes nothing.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn save(&self) -> Result<usize> {
+        let saved = self.inner.cache.as_ref().map(Cache::save).transpose();
+        Ok(saved.map_err(|e| Error::Host(e.to_string()))?.unwrap_or(0))
+    }
+
+    /// Why the file that translations are kept in isn't used, if it is there.
+    #[must_use]
+    pub fn disk_problem(&self) -> Option<String> {
+        self.inner.cache.as_ref()?.disk_problem()
     }
 
     /// Waits until nothing is being translated in the background.

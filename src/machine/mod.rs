@@ -102,7 +102,7 @@ impl<B: Bus> Machine<B> {
         regs.set_word(word::IMPLVER, cpu.implver());
         regs.set_word(word::ALL_PAL_CALLS, engine.inner.config.all_pal_calls.into());
         let shape = bus.shape().0;
-        let hot = engine.inner.cache.is_some().then_some(engine.inner.config.hot);
+        let hot = engine.inner.cache.is_some().then_some(engine.inner.warm);
         let cpu_box = CpuBox::new(regs);
         let admit = |cache: &Cache| cache.admit(cpu_box.presence());
         Ok(Machine {
@@ -287,15 +287,22 @@ impl<B: Bus> Machine<B> {
         if cache.code(slot).is_some() {
             return Ok(Some(slot));
         }
-        // What is asked for already is asked for again when it has become hotter.
+        let mut words = Words::default();
+        let mut insn = |pc| words.at(bus, pc).and_then(|word| config.translatable(word));
         let heat = block.heat.get();
+        if heat < hot {
+            let code = cache.recall(pc, mode, &mut insn);
+            if code.is_none() {
+                block.lease(hot - heat);
+            }
+            return Ok(code.map(|_| slot));
+        }
+        // What is asked for already is asked for again when it has become hotter.
         if config.background && heat - block.asked.get() < hot {
             block.lease(AGAIN.min(hot));
             return Ok(None);
         }
         block.asked.set(heat);
-        let mut words = Words::default();
-        let mut insn = |pc| words.at(bus, pc).and_then(|word| config.translatable(word));
         let code = cache.translate(pc, mode, heat, &mut insn);
         if code.is_none() {
             block.lease(if config.background { AGAIN.min(hot) } else { hot });

@@ -10,6 +10,7 @@ mod eviction;
 mod generate;
 mod guest;
 mod hostile;
+mod kept;
 mod kicks;
 mod oracle;
 mod pages;
