@@ -307,25 +307,13 @@ impl Sem for Tx<'_> {
         self.b.ins().bitcast(F64, MemFlagsData::new(), a)
     }
     fn s_to_register(&mut self, a: Value) -> Value {
-        // Sign and fraction move; the exponent is widened: 0 stays 0, 255 becomes 2047.
-        let low = self.zext(a, Width::Long);
-        let sign = self.b.ins().ushr_imm_u(low, 31);
-        let sign = self.b.ins().ishl_imm_u(sign, 63);
-        let rest = self.b.ins().band_imm_u(low, 0x7fff_ffff);
-        let moved = self.b.ins().ishl_imm_u(rest, 29);
-        let exponent = self.b.ins().ushr_imm_u(rest, 23);
-        let zero = self.b.ins().icmp_imm_s(IntCC::Equal, exponent, 0);
-        let top = self.b.ins().icmp_imm_s(IntCC::Equal, exponent, 0xff);
-        let none = self.imm(0);
-        let bias = self.imm((1023 - 127) << 52);
-        let both = self.imm((2047 - 255) << 52);
-        let add = self.select(top, both, bias);
-        let add = self.select(zero, none, add);
-        let wide = self.add(moved, add);
-        let image = self.or(wide, sign);
-        self.from_bits(image)
+        self.image_of_single(a)
     }
     fn register_to_s(&mut self, a: Value) -> Value {
+        if let Some(single) = self.single(a) {
+            let bits = self.b.ins().bitcast(I32, MemFlagsData::new(), single);
+            return self.b.ins().uextend(I64, bits);
+        }
         let bits = self.bits(a);
         let high = self.b.ins().ushr_imm_u(bits, 32);
         let high = self.b.ins().band_imm_u(high, 0xc000_0000);

@@ -111,8 +111,27 @@ impl Tx<'_> {
         self.b.ins().icmp_imm_s(IntCC::Equal, shifted, 0x7ff << 53)
     }
 
+    /// The register image of a single-precision number in memory format, which a host operation makes
+    /// of those that are normal, zero or infinite. Others are left to the interpreter.
+    pub(crate) fn image_of_single(&mut self, memory: Value) -> Value {
+        let bits = self.b.ins().ireduce(I32, memory);
+        let shifted = self.b.ins().ishl_imm_u(bits, 1);
+        let above = self.b.ins().iadd_imm_s(shifted, -(1 << 24));
+        let limit = (0xff - 1) << 24;
+        let out = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, above, limit);
+        self.bail_unless(out, |tx| {
+            let zero = tx.b.ins().icmp_imm_s(IntCC::Equal, shifted, 0);
+            let infinity = tx.b.ins().icmp_imm_u(IntCC::Equal, shifted, 0xff << 24);
+            tx.b.ins().bor(zero, infinity)
+        });
+        let r = self.b.ins().bitcast(F32, MemFlagsData::new(), bits);
+        let image = self.b.ins().fpromote(F64, r);
+        // Of what is left it would raise a flag.
+        self.raises(image)
+    }
+
     /// The single-precision value that an image was made from here, if it was.
-    fn single(&self, a: Value) -> Option<Value> {
+    pub(crate) fn single(&self, a: Value) -> Option<Value> {
         let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(a) else { return None };
         match self.b.func.dfg.insts[inst] {
             InstructionData::Unary { opcode: Opcode::Fpromote, arg } => Some(arg),

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
             other[y][x] = picture[y][x] = (float)((x * 7 + y * 13) % 256) / 256;
     for (int i = 10 * scale(argc, argv); i > 0; i--) {
         pass(other, picture, 0.5f, 0.125f);
-        pass(picture, other, 1.875f, -0.21875f);
+        pass(picture, other, 1.5f, -0.125f);
     }
     double sum = 0;
     for (int y = 0; y < H; y++)

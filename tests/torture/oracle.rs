@@ -8,6 +8,8 @@
 //!   kernel completes them (it ignores FPCR.DNOD);
 //! - underflow without software completion, which gives true zero (4.7.7.7) and in qemu a zero with
 //!   the sign of the result: each such zero becomes positive;
+//! - an exact denormal result without software completion: it underflows, and traps with /U, since
+//!   it becomes zero (4.7.7.7); qemu doesn't take it for an underflow;
 //! - S_floating instructions on what isn't the image of an S_floating number, which the manual calls
 //!   UNPREDICTABLE (4.7.1): they are taken out;
 //! - STX_C where LDX_L reserves 16 bytes and qemu a location: to another address in them, or after
@@ -36,6 +38,8 @@ const OUTPUT: std::ops::Range<u64> = DATA..STACK + STACK_LEN;
 /// What `$28` points to all the time.
 const MIDDLE: u64 = DATA + DATA_LEN / 2;
 const CALLSYS: u32 = 0x83;
+/// UNF in the exception summary.
+const UNDERFLOW: u64 = 1 << 4;
 /// bis $31,$31,$31
 const NOP: u32 = 0x47ff_041f;
 
@@ -113,6 +117,8 @@ enum End {
     Output(Vec<u8>),
     /// An arithmetic trap of the instruction at this pc.
     Trap(u64),
+    /// The same, for underflow alone: of us only.
+    Underflow(u64),
     /// An address that isn't aligned, at this pc.
     Unaligned(u64),
 }
@@ -126,6 +132,7 @@ fn run(m: &mut Machine<FlatMemory>, entry: u64) -> End {
             m.read(m.reg(Reg::R17), &mut out).unwrap();
             End::Output(out)
         }
+        Exit::Arith { pc, summary, .. } if summary == UNDERFLOW => End::Underflow(pc - 4),
         Exit::Arith { pc, .. } => End::Trap(pc - 4),
         Exit::Unaligned { pc, .. } => End::Unaligned(pc),
         other => panic!("{other:?} at {:#x}", m.reg(Reg::Pc)),
@@ -273,7 +280,10 @@ fn tame(random: &mut [u32], seed: u64) -> (Vec<u8>, Vec<u8>) {
         } else {
             match (ours, qemu(&words, entry, seed)) {
                 (End::Output(ours), End::Output(theirs)) => return (ours, theirs),
-                (End::Trap(ours), End::Trap(theirs)) if ours == theirs => ours,
+                (End::Trap(ours) | End::Underflow(ours), End::Trap(theirs)) if ours == theirs => {
+                    ours
+                }
+                (End::Underflow(pc), _) => pc,
                 (_, End::Trap(pc))
                     if known_trap(words[at(pc)], &operands(&words, entry, seed, pc)).is_some() =>
                 {
@@ -282,7 +292,9 @@ fn tame(random: &mut [u32], seed: u64) -> (Vec<u8>, Vec<u8>) {
                 (End::Trap(pc), _) => panic!("seed {seed}: only we trap: {}", name(pc)),
                 (_, End::Trap(pc)) => panic!("seed {seed}: only qemu traps: {}", name(pc)),
                 (_, End::Unaligned(at)) => panic!("seed {seed}: only qemu stops, at {at:#x}"),
-                (End::Unaligned(_), _) => unreachable!("handled above"),
+                (End::Unaligned(_), _) | (_, End::Underflow(_)) => {
+                    unreachable!("handled above, and ours")
+                }
             }
         };
         assert_ne!(random[at(stop)], NOP, "seed {seed}: a NOP stops");
