@@ -38,7 +38,7 @@ use crate::background::{self, Queue, Request};
 use crate::compile::{self, Compiler, Object, Target, Words};
 use crate::doors::{self, Doors, counted};
 use crate::presence::{Everyone, Pass, Presence};
-use crate::region::Region;
+use crate::region::{Guest, Region};
 use crate::slots::{SLOTS, Slot, SlotCell, Slots};
 use crate::store::{self, Kept, Store, StoreError};
 use crate::translations::{Translation, Translations, overlaps, pages, touches};
@@ -441,14 +441,8 @@ impl Cache {
 
     /// Translates the region at `pc`, at once or in the background, where the greatest `heat` comes
     /// first; its code, if it has some by now. There is none either if there is no instruction or
-    /// no room. `insn` gives the instruction at an address, if one is there that this CPU has.
-    pub fn translate(
-        &self,
-        pc: u64,
-        mode: Mode,
-        heat: u32,
-        insn: &mut dyn FnMut(u64) -> Option<Insn>,
-    ) -> Option<Code> {
+    /// no room.
+    pub fn translate(&self, pc: u64, mode: Mode, heat: u32, guest: &mut dyn Guest) -> Option<Code> {
         let shared = &self.shared;
         let mut guard = shared.lock();
         let state = &mut *guard;
@@ -460,7 +454,8 @@ impl Cache {
             state.queue.heat(slot, heat);
             return None;
         }
-        if let Some(code) = shared.recall(state, slot, (pc, mode), insn) {
+        let mut insn = |pc| guest.insn(pc);
+        if let Some(code) = shared.recall(state, slot, (pc, mode), &mut insn) {
             return Some(code);
         }
         if state.queue.is_full() {
@@ -472,7 +467,7 @@ impl Cache {
                 let slot = state.slots.get(pc, mode);
                 slot.is_some_and(|s| shared.code(s).is_some() || state.pending.contains_key(&s))
             };
-            Region::find(pc, shared.settings.region_blocks, insn, &taken)?
+            Region::find(pc, shared.settings.region_blocks, guest, &taken)?
         };
         let ticket = state.begin(slot, &region);
         let request = Request { slot, mode, ticket, region, heat };

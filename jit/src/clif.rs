@@ -17,7 +17,7 @@ use cranelift_codegen::ir::{
 };
 
 use crate::checks::Need;
-use crate::translate::Tx;
+use crate::translate::{Tx, fp_offset, int_offset};
 use crate::variant::Shape;
 
 /// The first address that isn't the guest's, where guest addresses are host addresses.
@@ -144,23 +144,29 @@ impl Sem for Tx<'_> {
     fn int(&mut self, r: u8) -> Value {
         match self.int_var(r) {
             Some(v) => self.b.use_var(v),
-            None => self.imm(0),
+            None if r == 31 => self.imm(0),
+            None => self.state_load(I64, int_offset(r)),
         }
     }
     fn set_int(&mut self, r: u8, value: Value) {
-        if let Some(v) = self.int_var(r) {
-            self.b.def_var(v, value);
+        match self.int_var(r) {
+            Some(v) => self.b.def_var(v, value),
+            None if r == 31 => {}
+            None => self.state_store(value, int_offset(r)),
         }
     }
     fn fp(&mut self, r: u8) -> Value {
         match self.fp_var(r) {
             Some(v) => self.b.use_var(v),
-            None => self.b.ins().f64const(0.0),
+            None if r == 31 => self.b.ins().f64const(0.0),
+            None => self.state_load(F64, fp_offset(r)),
         }
     }
     fn set_fp(&mut self, r: u8, value: Value) {
-        if let Some(v) = self.fp_var(r) {
-            self.b.def_var(v, value);
+        match self.fp_var(r) {
+            Some(v) => self.b.def_var(v, value),
+            None if r == 31 => {}
+            None => self.state_store(value, fp_offset(r)),
         }
     }
 

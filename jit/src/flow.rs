@@ -4,6 +4,7 @@
 
 use axperf_isa::{Flags, Insn, Shape};
 
+use crate::homes;
 use crate::region::{Block, Edge, Region};
 use crate::variant::Mode;
 
@@ -37,13 +38,14 @@ pub(crate) struct Registers {
     pub dirty: Vec<u64>,
     /// Those that the program can still see.
     pub live: Vec<u64>,
-    /// All that are read, written or stored.
-    pub used: u64,
+    /// Those that live in values; the others are read from the state and written to it each time.
+    pub values: u64,
 }
 
 impl Registers {
     pub fn of(region: &Region, mode: Mode) -> Registers {
         let n = region.blocks.len();
+        let values = homes::values(region);
         let mut dirty = vec![0u64; n];
         let mut changed = true;
         while changed {
@@ -51,7 +53,7 @@ impl Registers {
             for (b, block) in region.blocks.iter().enumerate() {
                 let mut d = dirty[b];
                 for insn in &block.insns {
-                    d = dirty_after(d, insn, mode);
+                    d = dirty_after(d, insn, mode, values);
                 }
                 for edge in &block.edges {
                     if let Edge::Inside(t) = *edge
@@ -78,18 +80,14 @@ impl Registers {
                 }
             }
         }
-        let mut used = 0;
-        for insn in region.blocks.iter().flat_map(|b| &b.insns) {
-            used |= reads(insn) | writes(insn);
-        }
-        Registers { dirty, live, used }
+        Registers { dirty, live, values }
     }
 }
 
-/// What the state may not have after an instruction.
-pub(crate) fn dirty_after(dirty: u64, insn: &Insn, mode: Mode) -> u64 {
+/// What the state may not have after an instruction, given which registers live in values.
+pub(crate) fn dirty_after(dirty: u64, insn: &Insn, mode: Mode, values: u64) -> u64 {
     let kept = if mode.precise && touches_memory(insn) { 0 } else { dirty };
-    kept | writes(insn)
+    kept | writes(insn) & values
 }
 
 /// Everything is seen by whoever comes after the region.
@@ -106,7 +104,7 @@ pub(crate) fn live_at_end(region: &Region, block: usize, live: &[u64]) -> u64 {
 
 /// Whether a way out of the region is at the block's end.
 pub(crate) fn leaves(block: &Block) -> bool {
-    block.edges.is_empty() || !block.returns.is_empty() || block.edges.contains(&Edge::Outside)
+    block.edges.is_empty() || !block.guards.is_empty() || block.edges.contains(&Edge::Outside)
 }
 
 /// What is seen before an instruction, given what is after it.

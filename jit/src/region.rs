@@ -1,17 +1,34 @@
-//! What is translated together: the blocks that a guest address reaches by branches, and the
-//! functions that it calls directly, up to a limit.
+//! What is translated together: the blocks that a guest address reaches by branches and calls, as
+//! far as they ran, up to a limit.
 //!
-//! A direct call stays inside: it is a jump to the callee, and the callee's returns compare with
-//! that callee's own return points before they go through the indirect-target cache.
+//! A call stays inside: it is a jump to the callee, and the callee's returns compare with that
+//! callee's own return points before they go through the indirect-target cache. Computed jumps and
+//! calls likewise compare with the targets that they were seen to have.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use axperf_isa::{Flags, Insn, Shape as Body};
 
 /// Instructions in a region at most. Larger ones gain little, and cost their translation.
-const MOST_INSTRUCTIONS: usize = 80;
+const MOST_INSTRUCTIONS: usize = 140;
 /// Return points that a return compares with at most.
 const MOST_RETURNS: usize = 4;
+/// Targets that a computed call compares with at most.
+const MOST_CALLEES: usize = 4;
+/// Targets that another computed jump compares with at most.
+const MOST_CASES: usize = 16;
+
+/// The guest's code, and what is known of how it runs.
+pub trait Guest {
+    /// The instruction at an address, if one is there that this CPU has.
+    fn insn(&mut self, pc: u64) -> Option<Insn>;
+
+    /// Whether the code at an address ran. What never did is left out of translations.
+    fn ran(&self, pc: u64) -> bool;
+
+    /// Where the computed jump at an address went, what is most likely first.
+    fn targets(&self, pc: u64) -> Vec<u64>;
+}
 
 /// Where a block goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +46,8 @@ pub(crate) struct Block {
     pub insns: Vec<Insn>,
     /// All ways on.
     pub edges: Vec<Edge>,
-    /// For a return: the return points it is compared with.
-    pub returns: Vec<usize>,
+    /// For a computed jump: the blocks that its target is compared with, by address.
+    pub guards: Vec<usize>,
 }
 
 /// Blocks in reverse postorder; the first is the entry.
@@ -50,26 +67,39 @@ enum End {
     Call(u64),
     /// A return.
     Return,
-    /// Another computed jump, or an instruction that stops.
-    Leave,
+    /// A computed call.
+    CallTo,
+    /// Another computed jump.
+    Jump,
+    /// An instruction that stops.
+    Stop,
 }
 
 fn end_of(insn: &Insn, pc: u64) -> Option<End> {
     if !insn.ends_block() {
         return None;
     }
-    let flags = insn.desc().flags;
+    let (flags, jumps) = (insn.desc().flags, insn.desc().shape == Body::Jump);
     Some(match insn.branch_target(pc) {
         Some(t) if flags.contains(Flags::CONDITIONAL) => End::Branch(t),
         Some(t) if insn.ra != 31 && t != pc.wrapping_add(4) => End::Call(t),
         Some(t) => End::Goto(t),
-        None if insn.desc().shape == Body::Jump && flags.contains(Flags::RETURN) => End::Return,
-        None => End::Leave,
+        None if jumps && flags.contains(Flags::RETURN) => End::Return,
+        None if jumps && flags.contains(Flags::CALL) => End::CallTo,
+        None if jumps => End::Jump,
+        None => End::Stop,
     })
 }
 
+/// A region being cut: its blocks by address, and where their computed jumps went.
+struct Cut {
+    blocks: BTreeMap<u64, Vec<Insn>>,
+    /// By the address of the jump.
+    targets: BTreeMap<u64, Vec<u64>>,
+}
+
 impl Region {
-    /// The region at `entry`; None if there is no instruction. `find` gives those that there are.
+    /// The region at `entry`; None if there is no instruction.
     ///
     /// Where a translation starts already, according to `translated`, the region ends, so that code
     /// is not translated again and again for each way into it; but not inside a callee, where it
@@ -77,10 +107,11 @@ impl Region {
     pub fn find(
         entry: u64,
         most_blocks: usize,
-        find: &mut dyn FnMut(u64) -> Option<Insn>,
+        guest: &mut dyn Guest,
         translated: &dyn Fn(u64) -> bool,
     ) -> Option<Region> {
         let mut insns = BTreeMap::new();
+        let mut targets = BTreeMap::new();
         let mut leaders = BTreeSet::from([entry]);
         let mut queue = VecDeque::from([(entry, false)]);
         while let Some((start, in_callee)) = queue.pop_front() {
@@ -95,7 +126,7 @@ impl Region {
                 {
                     break;
                 }
-                let Some(insn) = find(pc) else { break };
+                let Some(insn) = guest.insn(pc) else { break };
                 insns.insert(pc, insn);
                 let next = pc.wrapping_add(4);
                 let Some(end) = end_of(&insn, pc) else {
@@ -103,16 +134,28 @@ impl Region {
                     continue;
                 };
                 let here = in_callee;
-                let targets: &[(u64, bool)] = match end {
-                    // What is likely is explored first: loops go back, calls come back.
-                    End::Branch(t) if t <= pc => &[(t, here), (next, here)],
-                    End::Branch(t) => &[(next, here), (t, here)],
-                    End::Call(t) => &[(t, true), (next, here)],
-                    End::Goto(t) => &[(t, here)],
-                    End::Return | End::Leave => &[],
-                };
-                for &(t, in_callee) in targets {
-                    if leaders.insert(t) {
+                // What is likely is explored first: loops go back, calls come back.
+                let mut ways = Vec::new();
+                match end {
+                    End::Branch(t) if t <= pc => ways.extend([(t, here), (next, here)]),
+                    End::Branch(t) => ways.extend([(next, here), (t, here)]),
+                    End::Call(t) => ways.extend([(t, true), (next, here)]),
+                    End::Goto(t) => ways.push((t, here)),
+                    End::CallTo | End::Jump => {
+                        let call = matches!(end, End::CallTo);
+                        let most = if call { MOST_CALLEES } else { MOST_CASES };
+                        let mut seen = guest.targets(pc);
+                        seen.truncate(most);
+                        ways.extend(seen.iter().map(|&t| (t, call || here)));
+                        if call && !seen.is_empty() {
+                            ways.push((next, here));
+                        }
+                        targets.insert(pc, seen);
+                    }
+                    End::Return | End::Stop => {}
+                }
+                for (t, in_callee) in ways {
+                    if guest.ran(t) && leaders.insert(t) {
                         queue.push_back((t, in_callee));
                     }
                 }
@@ -125,11 +168,16 @@ impl Region {
         if most_blocks == 1 {
             leaders = BTreeSet::from([entry]);
         }
-        Some(Region::cut(entry, &insns, &leaders))
+        Some(Region::cut(entry, &insns, &leaders, targets))
     }
 
-    fn cut(entry: u64, insns: &BTreeMap<u64, Insn>, leaders: &BTreeSet<u64>) -> Region {
-        let mut by_pc = BTreeMap::new();
+    fn cut(
+        entry: u64,
+        insns: &BTreeMap<u64, Insn>,
+        leaders: &BTreeSet<u64>,
+        targets: BTreeMap<u64, Vec<u64>>,
+    ) -> Region {
+        let mut blocks = BTreeMap::new();
         for &leader in leaders {
             let mut pc = leader;
             let mut list = Vec::new();
@@ -144,15 +192,18 @@ impl Region {
                 }
             }
             if !list.is_empty() {
-                by_pc.insert(leader, list);
+                blocks.insert(leader, list);
             }
         }
-        let returns = returns_of(&by_pc);
+        let cut = Cut { blocks, targets };
+        let returns = cut.returns();
+        let guards = |pc: u64| match returns.get(&pc) {
+            Some(points) => points.as_slice(),
+            None => cut.targets_of(pc),
+        };
         let ways = |pc: u64| -> Vec<u64> {
-            let mut ways = successors(pc, &by_pc[&pc]);
-            if let Some(points) = returns.get(&pc) {
-                ways.extend(points);
-            }
+            let mut ways = cut.successors(pc);
+            ways.extend(guards(pc));
             ways
         };
         // Reverse postorder, by a depth-first walk with its own stack.
@@ -162,7 +213,7 @@ impl Region {
         while let Some((pc, next, i)) = stack.last_mut() {
             if let Some(&t) = next.get(*i) {
                 *i += 1;
-                if by_pc.contains_key(&t) && seen.insert(t) {
+                if cut.blocks.contains_key(&t) && seen.insert(t) {
                     stack.push((t, ways(t), 0));
                 }
             } else {
@@ -179,11 +230,8 @@ impl Region {
                     .iter()
                     .map(|t| index.get(t).map_or(Edge::Outside, |&i| Edge::Inside(i)))
                     .collect();
-                let returns = returns
-                    .get(&pc)
-                    .map(|points| points.iter().filter_map(|p| index.get(p).copied()).collect())
-                    .unwrap_or_default();
-                Block { pc, insns: by_pc[&pc].clone(), edges, returns }
+                let guards = guards(pc).iter().filter_map(|p| index.get(p).copied()).collect();
+                Block { pc, insns: cut.blocks[&pc].clone(), edges, guards }
             })
             .collect();
         Region { blocks, index }
@@ -200,59 +248,169 @@ impl Region {
     }
 }
 
-/// Where a block goes, its returns aside.
-fn successors(pc: u64, insns: &[Insn]) -> Vec<u64> {
-    let Some(last) = insns.last() else { return Vec::new() };
-    let at = pc.wrapping_add(4 * (insns.len() as u64 - 1));
-    let next = at.wrapping_add(4);
-    match end_of(last, at) {
-        None => vec![next],
-        Some(End::Branch(t)) => vec![t, next],
-        Some(End::Goto(t) | End::Call(t)) => vec![t],
-        Some(End::Return | End::Leave) => Vec::new(),
+impl Cut {
+    /// Address of a block's last instruction, and how it ends the block.
+    fn end(&self, pc: u64) -> (u64, Option<End>) {
+        let Some((last, before)) = self.blocks.get(&pc).and_then(|b| b.split_last()) else {
+            return (pc, None);
+        };
+        let at = pc.wrapping_add(4 * before.len() as u64);
+        (at, end_of(last, at))
     }
-}
 
-/// For each block that ends in a return: the return points of the calls to the functions that it
-/// belongs to.
-fn returns_of(blocks: &BTreeMap<u64, Vec<Insn>>) -> BTreeMap<u64, Vec<u64>> {
-    let mut points: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for (&pc, insns) in blocks {
-        let at = pc.wrapping_add(4 * (insns.len() as u64 - 1));
-        if let Some(End::Call(t)) = insns.last().and_then(|i| end_of(i, at))
-            && blocks.contains_key(&t)
-            && blocks.contains_key(&at.wrapping_add(4))
-        {
-            points.entry(t).or_default().push(at.wrapping_add(4));
+    /// The targets of a block's computed jump that are blocks.
+    fn targets_of(&self, pc: u64) -> &[u64] {
+        match self.end(pc) {
+            (at, Some(End::CallTo | End::Jump)) => self.targets.get(&at).map_or(&[], Vec::as_slice),
+            _ => &[],
         }
     }
-    let mut returns: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for (&function, points) in &points {
-        // The function's own blocks: a call inside goes on at its return point.
-        let mut seen = BTreeSet::from([function]);
-        let mut stack = vec![function];
-        while let Some(pc) = stack.pop() {
-            let Some(insns) = blocks.get(&pc) else { continue };
-            let at = pc.wrapping_add(4 * (insns.len() as u64 - 1));
-            let ways = match insns.last().and_then(|i| end_of(i, at)) {
-                Some(End::Call(_)) => vec![at.wrapping_add(4)],
-                Some(End::Return) => {
-                    let list = returns.entry(pc).or_default();
-                    for p in points {
-                        if !list.contains(p) && list.len() < MOST_RETURNS {
-                            list.push(*p);
-                        }
-                    }
-                    Vec::new()
-                }
-                _ => successors(pc, insns),
+
+    /// Where a block goes, computed jumps aside.
+    fn successors(&self, pc: u64) -> Vec<u64> {
+        let (at, end) = self.end(pc);
+        let next = at.wrapping_add(4);
+        match end {
+            None => vec![next],
+            Some(End::Branch(t)) => vec![t, next],
+            Some(End::Goto(t) | End::Call(t)) => vec![t],
+            Some(End::Return | End::CallTo | End::Jump | End::Stop) => Vec::new(),
+        }
+    }
+
+    /// For each block that ends in a return: the return points of the calls to the functions that
+    /// it belongs to.
+    fn returns(&self) -> BTreeMap<u64, Vec<u64>> {
+        let mut points: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for &pc in self.blocks.keys() {
+            let (at, end) = self.end(pc);
+            let next = at.wrapping_add(4);
+            let callees = match &end {
+                Some(End::Call(t)) => std::slice::from_ref(t),
+                Some(End::CallTo) => self.targets_of(pc),
+                _ => &[],
             };
-            for t in ways {
-                if seen.insert(t) {
-                    stack.push(t);
+            if self.blocks.contains_key(&next) {
+                for t in callees.iter().filter(|t| self.blocks.contains_key(t)) {
+                    points.entry(*t).or_default().push(next);
                 }
             }
         }
+        let mut returns: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (&function, points) in &points {
+            // The function's own blocks: a call inside goes on at its return point.
+            let mut seen = BTreeSet::from([function]);
+            let mut stack = vec![function];
+            while let Some(pc) = stack.pop() {
+                if !self.blocks.contains_key(&pc) {
+                    continue;
+                }
+                let (at, end) = self.end(pc);
+                let ways = match end {
+                    Some(End::Call(_) | End::CallTo) => vec![at.wrapping_add(4)],
+                    Some(End::Return) => {
+                        let list = returns.entry(pc).or_default();
+                        for p in points {
+                            if !list.contains(p) && list.len() < MOST_RETURNS {
+                                list.push(*p);
+                            }
+                        }
+                        Vec::new()
+                    }
+                    Some(End::Jump) => self.targets_of(pc).to_vec(),
+                    Some(End::Branch(_) | End::Goto(_) | End::Stop) | None => self.successors(pc),
+                };
+                for t in ways {
+                    if seen.insert(t) {
+                        stack.push(t);
+                    }
+                }
+            }
+        }
+        returns
     }
-    returns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x1000;
+
+    /// Words from `BASE` on, all of which ran but those listed.
+    struct Program {
+        words: &'static [u32],
+        cold: &'static [u64],
+        targets: &'static [(u64, &'static [u64])],
+    }
+
+    impl Guest for Program {
+        fn insn(&mut self, pc: u64) -> Option<Insn> {
+            let i = usize::try_from(pc.checked_sub(BASE)? / 4).ok()?;
+            axperf_isa::decode(*self.words.get(i)?)
+        }
+
+        fn ran(&self, pc: u64) -> bool {
+            !self.cold.contains(&pc)
+        }
+
+        fn targets(&self, pc: u64) -> Vec<u64> {
+            self.targets.iter().find(|t| t.0 == pc).map_or(Vec::new(), |t| t.1.to_vec())
+        }
+    }
+
+    fn heads(region: &Region) -> Vec<u64> {
+        let mut pcs: Vec<u64> = region.blocks.iter().map(|b| b.pc).collect();
+        pcs.sort_unstable();
+        pcs
+    }
+
+    fn guards(region: &Region, pc: u64) -> Vec<u64> {
+        let block = &region.blocks[region.at(pc).unwrap()];
+        block.guards.iter().map(|&g| region.blocks[g].pc).collect()
+    }
+
+    fn find(program: &mut Program) -> Region {
+        Region::find(BASE, usize::MAX, program, &|_| false).unwrap()
+    }
+
+    // Words as binutils' assembler gives them.
+    const NOP: u32 = 0x47ff_041f;
+    const RET: u32 = 0x6bfa_8001;
+    const JMP: u32 = 0x6be1_0000; // jmp $31,($1)
+    const JSR: u32 = 0x6b5b_4000; // jsr $26,($27)
+    const BEQ_2: u32 = 0xe420_0002; // beq $1,.+12
+
+    #[test]
+    fn what_never_ran_stays_out() {
+        let words = &[BEQ_2, NOP, RET, NOP, RET];
+        let mut program = Program { words, cold: &[BASE + 12], targets: &[] };
+        assert_eq!(heads(&find(&mut program)), [BASE, BASE + 4]);
+        program.cold = &[];
+        assert_eq!(heads(&find(&mut program)), [BASE, BASE + 4, BASE + 12]);
+    }
+
+    #[test]
+    fn computed_jumps_compare_with_what_they_were_seen_to_do() {
+        let words = &[JMP, RET, NOP, RET];
+        let targets: &[(u64, &[u64])] = &[(BASE, &[BASE + 8, BASE + 4])];
+        let mut program = Program { words, cold: &[], targets };
+        let region = find(&mut program);
+        assert_eq!(heads(&region), [BASE, BASE + 4, BASE + 8]);
+        assert_eq!(guards(&region, BASE), [BASE + 8, BASE + 4]);
+        program.targets = &[];
+        assert_eq!(heads(&find(&mut program)), [BASE]);
+    }
+
+    /// A callee's return compares with where the call goes on, and with nothing else.
+    #[test]
+    fn computed_calls_come_back() {
+        let words = &[JSR, NOP, RET, NOP, RET];
+        let targets: &[(u64, &[u64])] = &[(BASE, &[BASE + 12])];
+        let region = find(&mut Program { words, cold: &[], targets });
+        assert_eq!(heads(&region), [BASE, BASE + 4, BASE + 12]);
+        assert_eq!(guards(&region, BASE), [BASE + 12]);
+        assert_eq!(guards(&region, BASE + 12), [BASE + 4]);
+        assert_eq!(guards(&region, BASE + 4), [0u64; 0]);
+    }
 }

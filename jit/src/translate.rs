@@ -26,6 +26,9 @@ pub(crate) struct Site {
     pub refund: i64,
 }
 
+/// Targets that are compared one after the other.
+const FEW: usize = 3;
+
 /// The signature of translated code in a mode.
 pub(crate) fn signature(poll: Poll) -> Signature {
     let mut s = Signature::new(CallConv::Tail);
@@ -238,7 +241,7 @@ impl Tx<'_> {
         for r in 0..31u8 {
             let bit = 1u64 << r;
             let fbit = bit << 32;
-            if self.registers.used & bit != 0 {
+            if self.registers.values & bit != 0 {
                 let v = self.b.declare_var(I64);
                 self.ints[usize::from(r)] = Some(v);
                 if live & bit != 0 {
@@ -246,7 +249,7 @@ impl Tx<'_> {
                     self.b.def_var(v, value);
                 }
             }
-            if self.registers.used & fbit != 0 {
+            if self.registers.values & fbit != 0 {
                 let v = self.b.declare_var(F64);
                 self.fps[usize::from(r)] = Some(v);
                 if live & fbit != 0 {
@@ -292,7 +295,7 @@ impl Tx<'_> {
         let mut before = Vec::with_capacity(block.insns.len());
         for insn in &block.insns {
             before.push(dirty);
-            dirty = flow::dirty_after(dirty, insn, self.mode);
+            dirty = flow::dirty_after(dirty, insn, self.mode, self.registers.values);
         }
         let mut live = flow::live_at_end(self.region, b, &self.registers.live);
         // Whoever comes after the region finds in the state what is dirty.
@@ -365,7 +368,7 @@ impl Tx<'_> {
                 self.store_registers(self.dirty);
                 self.dirty = 0;
             }
-            let dirty_after = flow::dirty_after(self.dirty, insn, self.mode);
+            let dirty_after = flow::dirty_after(self.dirty, insn, self.mode, self.registers.values);
             let next = self.pc.wrapping_add(4);
             match exec(self, insn, self.pc) {
                 Err(()) => return,
@@ -389,7 +392,7 @@ impl Tx<'_> {
                 }
                 Ok(Flow::Jump(target)) => {
                     self.dirty = dirty_after;
-                    self.jump(target, &block.returns);
+                    self.jump(target, &block.guards);
                     return;
                 }
             }
@@ -627,17 +630,60 @@ impl Tx<'_> {
         self.b.ins().return_call_indirect(self.sig, code, &args);
     }
 
-    /// Goes on at a computed address: one of the return points, or through the cache.
-    fn jump(&mut self, target: Value, returns: &[usize]) {
-        for &t in returns {
-            let pc = self.iconst(self.region.blocks[t].pc);
-            let same = self.b.ins().icmp(IntCC::Equal, target, pc);
+    /// Goes on at one of these blocks if that is the target; the builder stands where it is none.
+    fn compare(&mut self, target: Value, blocks: &[usize]) {
+        let region = self.region;
+        let mut rest: Vec<(u64, usize)> =
+            blocks.iter().map(|&t| (region.blocks[t].pc, t)).collect();
+        let Some(&(base, _)) = rest.iter().min() else { return };
+        // Small numbers fit an instruction; addresses don't.
+        let small = rest.iter().all(|(pc, _)| pc - base < 1 << 31);
+        let base = if small { base } else { 0 };
+        let offset = match base {
+            0 => target,
+            _ => self.b.ins().iadd_imm_s(target, base.wrapping_neg() as i64),
+        };
+        let none = self.b.create_block();
+        if rest.len() > FEW {
+            rest.sort_unstable();
+        }
+        self.search(offset, base, &rest, none);
+        self.b.switch_to_block(none);
+    }
+
+    /// Goes on at the block whose address less `base` is `offset`, or at `none`: by comparing with
+    /// one after the other if there are few, else with the middle one of the sorted list.
+    fn search(&mut self, offset: Value, base: u64, list: &[(u64, usize)], none: Block) {
+        if list.len() > FEW {
+            let (low, high) = list.split_at(list.len() / 2);
+            let less = self.b.ins().icmp_imm_u(
+                IntCC::UnsignedLessThan,
+                offset,
+                high[0].0.wrapping_sub(base) as i64,
+            );
+            let (yes, no) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(less, yes, &[], no, &[]);
+            for (block, list) in [(yes, low), (no, high)] {
+                self.b.switch_to_block(block);
+                self.search(offset, base, list, none);
+            }
+            return;
+        }
+        for &(pc, _) in list {
+            let this = pc.wrapping_sub(base) as i64;
+            let same = self.b.ins().icmp_imm_s(IntCC::Equal, offset, this);
             let (yes, no) = (self.b.create_block(), self.b.create_block());
             self.b.ins().brif(same, yes, &[], no, &[]);
             self.b.switch_to_block(yes);
-            self.go(self.region.blocks[t].pc);
+            self.go(pc);
             self.b.switch_to_block(no);
         }
+        self.b.ins().jump(none, &[]);
+    }
+
+    /// Goes on at a computed address: one of the blocks that it is compared with, or through the cache.
+    fn jump(&mut self, target: Value, guards: &[usize]) {
+        self.compare(target, guards);
         self.refund(self.rest());
         self.store_registers(self.dirty);
         let table = self.state_load(I64, word::TARGETS * 8);

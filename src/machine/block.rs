@@ -70,7 +70,7 @@ impl Block {
 }
 
 /// Most targets that are recorded of a computed jump.
-pub(crate) const JUMP_TARGETS: usize = 8;
+pub(crate) const JUMP_TARGETS: usize = 16;
 /// Most targets that are recorded of a computed call.
 pub(crate) const CALL_TARGETS: usize = 4;
 

@@ -10,6 +10,7 @@ pub mod crosscheck;
 pub mod engine;
 pub mod exit;
 pub mod flat;
+mod footprint;
 mod fp;
 pub mod host;
 mod hostfp;
@@ -288,9 +289,9 @@ impl<B: Bus> Machine<B> {
             return Ok(Some(slot));
         }
         let mut words = Words::default();
-        let mut insn = |pc| words.at(bus, pc).and_then(|word| config.translatable(word));
         let heat = block.heat.get();
         if heat < hot {
+            let mut insn = |pc| words.at(bus, pc).and_then(|word| config.translatable(word));
             let code = cache.recall(pc, mode, &mut insn);
             if code.is_none() {
                 block.lease(hot - heat);
@@ -303,9 +304,11 @@ impl<B: Bus> Machine<B> {
             return Ok(None);
         }
         block.asked.set(heat);
-        let code = cache.translate(pc, mode, heat, &mut insn);
+        let mut guest = Known { bus, config, words, blocks: &self.blocks };
+        let code = cache.translate(pc, mode, heat, &mut guest);
         if code.is_none() {
-            block.lease(if config.background { AGAIN.min(hot) } else { hot });
+            let again = if config.background { AGAIN.min(hot) } else { hot };
+            self.blocks.at(bus, pc)?.lease(again);
         }
         Ok(code.map(|_| slot))
     }
@@ -633,6 +636,28 @@ impl<B: Bus> Machine<B> {
     /// Whether something asynchronous can arrive: then translated code looks for a [`Kick`].
     pub fn set_async(&mut self, on: bool) {
         self.asynchronous = on;
+    }
+}
+
+/// A guest as the translator sees it.
+struct Known<'a, B> {
+    bus: &'a B,
+    config: &'a config::Config,
+    words: Words,
+    blocks: &'a Blocks,
+}
+
+impl<B: Bus> axperf_jit::Guest for Known<'_, B> {
+    fn insn(&mut self, pc: u64) -> Option<axperf_isa::Insn> {
+        self.words.at(self.bus, pc).and_then(|word| self.config.translatable(word))
+    }
+
+    fn ran(&self, pc: u64) -> bool {
+        self.blocks.has_run(pc)
+    }
+
+    fn targets(&self, pc: u64) -> Vec<u64> {
+        self.blocks.targets(pc)
     }
 }
 
