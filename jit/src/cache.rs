@@ -701,6 +701,7 @@ impl Hold<'_> {
 pub(crate) mod tests {
     use super::*;
     use crate::variant::{Class, Poll, Shape};
+    use axperf_isa::Insn;
 
     pub const MODE: Mode = Mode {
         shape: Shape::Flat,

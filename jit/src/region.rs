@@ -11,6 +11,8 @@ use axperf_isa::{Flags, Insn, Shape as Body};
 
 /// Instructions in a region at most. Larger ones gain little, and cost their translation.
 const MOST_INSTRUCTIONS: usize = 140;
+/// Instructions at most that belong to other translations, to close loops.
+const MOST_KNOWN: usize = 40;
 /// Return points that a return compares with at most.
 const MOST_RETURNS: usize = 4;
 /// Targets that a computed call compares with at most.
@@ -28,6 +30,21 @@ pub trait Guest {
 
     /// Where the computed jump at an address went, what is most likely first.
     fn targets(&self, pc: u64) -> Vec<u64>;
+}
+
+/// Instructions of which nothing else is known: all may have run.
+impl<F: FnMut(u64) -> Option<Insn>> Guest for F {
+    fn insn(&mut self, pc: u64) -> Option<Insn> {
+        self(pc)
+    }
+
+    fn ran(&self, _pc: u64) -> bool {
+        true
+    }
+
+    fn targets(&self, _pc: u64) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// Where a block goes.
@@ -102,8 +119,8 @@ impl Region {
     /// The region at `entry`; None if there is no instruction.
     ///
     /// Where a translation starts already, according to `translated`, the region ends, so that code
-    /// is not translated again and again for each way into it; but not inside a callee, where it
-    /// is worth it.
+    /// is not translated again and again for each way into it; but not inside a callee, nor in a
+    /// loop that the entry is in, where it is worth it.
     pub fn find(
         entry: u64,
         most_blocks: usize,
@@ -114,16 +131,29 @@ impl Region {
         let mut targets = BTreeMap::new();
         let mut leaders = BTreeSet::from([entry]);
         let mut queue = VecDeque::from([(entry, false)]);
-        while let Some((start, in_callee)) = queue.pop_front() {
+        // Where translations start, which is looked at last.
+        let mut known = VecDeque::new();
+        let mut ends = BTreeSet::new();
+        let mut most = MOST_INSTRUCTIONS;
+        loop {
+            let next = queue.pop_front().or_else(|| {
+                // From the first of these on, everything is another translation's.
+                most = most.min(insns.len() + MOST_KNOWN);
+                known.pop_front()
+            });
+            let Some((start, in_callee)) = next else { break };
             let mut pc = start;
             // A leader too many is a way out; one that stands in code that is known is a block.
             if leaders.len() > most_blocks && start != entry {
                 break;
             }
             loop {
-                let full = insns.len() >= MOST_INSTRUCTIONS;
-                if full || insns.contains_key(&pc) || (!in_callee && pc != entry && translated(pc))
-                {
+                if insns.len() >= most || insns.contains_key(&pc) {
+                    break;
+                }
+                if !in_callee && pc != entry && translated(pc) && ends.insert(pc) {
+                    leaders.insert(pc);
+                    known.push_back((pc, in_callee));
                     break;
                 }
                 let Some(insn) = guest.insn(pc) else { break };
@@ -143,9 +173,9 @@ impl Region {
                     End::Goto(t) => ways.push((t, here)),
                     End::CallTo | End::Jump => {
                         let call = matches!(end, End::CallTo);
-                        let most = if call { MOST_CALLEES } else { MOST_CASES };
+                        let cases = if call { MOST_CALLEES } else { MOST_CASES };
                         let mut seen = guest.targets(pc);
-                        seen.truncate(most);
+                        seen.truncate(cases);
                         ways.extend(seen.iter().map(|&t| (t, call || here)));
                         if call && !seen.is_empty() {
                             ways.push((next, here));
@@ -168,44 +198,17 @@ impl Region {
         if most_blocks == 1 {
             leaders = BTreeSet::from([entry]);
         }
-        Some(Region::cut(entry, &insns, &leaders, targets))
+        let mut cut = Cut::new(&insns, &leaders, targets);
+        let around = cut.reaching(entry);
+        ends.retain(|pc| !around.contains(pc));
+        cut.blocks.retain(|pc, _| !ends.contains(pc));
+        Some(Region::of(entry, &cut))
     }
 
-    fn cut(
-        entry: u64,
-        insns: &BTreeMap<u64, Insn>,
-        leaders: &BTreeSet<u64>,
-        targets: BTreeMap<u64, Vec<u64>>,
-    ) -> Region {
-        let mut blocks = BTreeMap::new();
-        for &leader in leaders {
-            let mut pc = leader;
-            let mut list = Vec::new();
-            while let Some(insn) = insns.get(&pc) {
-                list.push(*insn);
-                if insn.ends_block() {
-                    break;
-                }
-                pc = pc.wrapping_add(4);
-                if leaders.contains(&pc) {
-                    break;
-                }
-            }
-            if !list.is_empty() {
-                blocks.insert(leader, list);
-            }
-        }
-        let cut = Cut { blocks, targets };
+    fn of(entry: u64, cut: &Cut) -> Region {
         let returns = cut.returns();
-        let guards = |pc: u64| match returns.get(&pc) {
-            Some(points) => points.as_slice(),
-            None => cut.targets_of(pc),
-        };
-        let ways = |pc: u64| -> Vec<u64> {
-            let mut ways = cut.successors(pc);
-            ways.extend(guards(pc));
-            ways
-        };
+        let guards = |pc: u64| cut.guards(pc, &returns);
+        let ways = |pc: u64| cut.ways(pc, &returns);
         // Reverse postorder, by a depth-first walk with its own stack.
         let mut order = Vec::new();
         let mut seen = BTreeSet::from([entry]);
@@ -249,6 +252,68 @@ impl Region {
 }
 
 impl Cut {
+    fn new(
+        insns: &BTreeMap<u64, Insn>,
+        leaders: &BTreeSet<u64>,
+        targets: BTreeMap<u64, Vec<u64>>,
+    ) -> Cut {
+        let mut blocks = BTreeMap::new();
+        for &leader in leaders {
+            let mut pc = leader;
+            let mut list = Vec::new();
+            while let Some(insn) = insns.get(&pc) {
+                list.push(*insn);
+                if insn.ends_block() {
+                    break;
+                }
+                pc = pc.wrapping_add(4);
+                if leaders.contains(&pc) {
+                    break;
+                }
+            }
+            if !list.is_empty() {
+                blocks.insert(leader, list);
+            }
+        }
+        Cut { blocks, targets }
+    }
+
+    /// The addresses that a block's computed jump is compared with.
+    fn guards<'a>(&'a self, pc: u64, returns: &'a BTreeMap<u64, Vec<u64>>) -> &'a [u64] {
+        match returns.get(&pc) {
+            Some(points) => points,
+            None => self.targets_of(pc),
+        }
+    }
+
+    /// Where a block goes.
+    fn ways(&self, pc: u64, returns: &BTreeMap<u64, Vec<u64>>) -> Vec<u64> {
+        let mut ways = self.successors(pc);
+        ways.extend(self.guards(pc, returns));
+        ways
+    }
+
+    /// The blocks from which there is a way to `entry`.
+    fn reaching(&self, entry: u64) -> BTreeSet<u64> {
+        let returns = self.returns();
+        let mut before: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for &pc in self.blocks.keys() {
+            for t in self.ways(pc, &returns) {
+                before.entry(t).or_default().push(pc);
+            }
+        }
+        let mut seen = BTreeSet::from([entry]);
+        let mut stack = vec![entry];
+        while let Some(pc) = stack.pop() {
+            for &b in before.get(&pc).into_iter().flatten() {
+                if seen.insert(b) {
+                    stack.push(b);
+                }
+            }
+        }
+        seen
+    }
+
     /// Address of a block's last instruction, and how it ends the block.
     fn end(&self, pc: u64) -> (u64, Option<End>) {
         let Some((last, before)) = self.blocks.get(&pc).and_then(|b| b.split_last()) else {

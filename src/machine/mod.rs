@@ -570,12 +570,6 @@ impl<B: Bus> Machine<B> {
         ran.exit.and_then(|exit| self.settle(exit)).map_or(Ok(()), Err)
     }
 
-    /// Where the computed jump or call at `pc`, which isn't a return, has led so far while it was
-    /// interpreted, in the order in which its targets were first seen: eight at most, of a call four.
-    pub fn jump_targets(&self, pc: u64) -> impl Iterator<Item = u64> {
-        self.blocks.targets(pc)
-    }
-
     /// A handle that makes [`run`](Machine::run) come back, from anywhere.
     #[must_use]
     pub fn kick(&self) -> Kick {
