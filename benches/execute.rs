@@ -2,8 +2,27 @@
 
 mod kernels;
 
+use std::time::Instant;
+
 use axperf::{Config, EngineKind};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// Best of many runs, in nanoseconds an instruction: what else the machine does only adds.
+fn interpreter(_: &mut Criterion) {
+    let mut interp = Config::new();
+    interp.engine(EngineKind::Interp);
+    for kernel in &kernels::KERNELS {
+        let mut m = kernels::machine(kernel, &interp);
+        let instructions = kernels::instructions(kernel) as f64;
+        let times = (0..200).map(|_| {
+            let start = Instant::now();
+            kernels::run(kernel, &mut m);
+            start.elapsed().as_secs_f64() * 1e9 / instructions
+        });
+        let best = times.fold(f64::INFINITY, f64::min);
+        println!("interpreter/{}: {best:.2} ns an instruction", kernel.name);
+    }
+}
 
 fn execute(c: &mut Criterion) {
     let mut interp = Config::new();
@@ -30,6 +49,6 @@ fn execute(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = execute
+    targets = interpreter, execute
 }
 criterion_main!(benches);

@@ -154,14 +154,16 @@ macro_rules! body_of_shape {
     (Fp2, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let a = $s.fp($i.ra);
         let b = $s.fp($i.rb);
-        let r = $body($s, $i.qualifiers(), a, b)?;
+        let q = $s.qualifiers($i);
+        let r = $body($s, q, a, b)?;
         $s.set_fp($i.rc, r);
         Ok(Flow::Next)
     }};
     // fc ← body(qualifiers, fb)?
     (Fp1, $body:path, $s:ident, $i:ident, $pc:ident) => {{
         let b = $s.fp($i.rb);
-        let r = $body($s, $i.qualifiers(), b)?;
+        let q = $s.qualifiers($i);
+        let r = $body($s, q, b)?;
         $s.set_fp($i.rc, r);
         Ok(Flow::Next)
     }};

@@ -219,6 +219,12 @@ pub trait Sem {
         if insn.literal { self.imm(insn.imm as u64) } else { self.int(insn.rb) }
     }
 
+    /// Rounding and trap mode of a floating-point instruction.
+    #[inline(always)]
+    fn qualifiers(&mut self, insn: &Insn) -> Qualifiers {
+        insn.qualifiers()
+    }
+
     /// A constant.
     fn imm(&mut self, value: u64) -> Self::I;
     /// a + b.

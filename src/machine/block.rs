@@ -13,18 +13,22 @@ use std::ptr::NonNull;
 use axperf_isa::Insn;
 use axperf_jit::Slot;
 
-use crate::machine::threaded::Step;
+use crate::machine::step::{Code, Step};
 
 /// Where a way out of a block leads: to a block, or to the one that is none.
 pub(crate) type Link = Cell<*const Block>;
 
 /// Instructions that run one after the other.
+// What the way in needs shares a cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Block {
     /// Their number. (As wide as fuel, with which it is compared.)
     pub len: u64,
     /// Entries until its translation is looked for.
     pub left: Cell<u32>,
+    /// The first step's.
+    pub code: Code,
     /// The steps: one for each instruction, and one after them that goes on to the next block.
     pub steps: Box<[Step]>,
     /// Where its last instruction goes if it branches.

@@ -16,8 +16,10 @@ use crate::machine::changes::{self, Pages};
 use crate::machine::cpu::Cpu;
 use crate::machine::exit::Exit;
 use crate::machine::footprint::Footprint;
+use crate::machine::front::Front;
 use crate::machine::interp::{Ran, run_block};
-use crate::machine::threaded::{self, Front, Step};
+use crate::machine::step::Step;
+use crate::machine::threaded;
 
 /// Longest block in instructions.
 const LONGEST: usize = 64;
@@ -53,13 +55,15 @@ unsafe impl Send for Blocks {}
 impl Blocks {
     /// None yet, of memory of this shape. A block is hot when it was entered `hot` times.
     pub fn new(cpu: Cpu, shape: Shape, hot: Option<u32>) -> Blocks {
+        let steps = Step::all(&[], shape);
         let nothing = Pinned::new(Block {
-            len: u64::MAX,
+            len: i64::MAX as u64,
             left: 0.into(),
             lease: 0.into(),
             heat: 0.into(),
             asked: 0.into(),
-            steps: Box::default(),
+            code: steps[0].code,
+            steps,
             taken: std::ptr::null::<Block>().into(),
             fall: std::ptr::null::<Block>().into(),
             pc: 0,
@@ -170,13 +174,15 @@ impl Blocks {
             }
             _ => std::ptr::null(),
         };
+        let steps = Step::all(&insns, self.shape);
         Block {
             len,
             left: self.hot().into(),
             lease: self.hot().into(),
             heat: 0.into(),
             asked: 0.into(),
-            steps: Step::all(&insns, self.shape),
+            code: steps[0].code,
+            steps,
             taken: nothing.into(),
             fall: nothing.into(),
             pc,

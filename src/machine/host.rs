@@ -3,8 +3,8 @@
 //!
 //! # Safety
 //! A guest address is a host address here, and the guest chooses it. Every access goes through an
-//! assembly stub below; the SIGSEGV and SIGBUS handler knows their pc range (and that of translated
-//! code) and turns a fault there into an error, so that a bad pointer is never a fault inside Rust
+//! assembly stub below, or one in `direct.rs`; the SIGSEGV and SIGBUS handler knows their pc range
+//! (and that of translated code) and turns a fault there into an error, so that a bad pointer is never a fault inside Rust
 //! code. Addresses from [`LIMIT`] up are refused before they are touched: the host lives there.
 
 #![allow(unsafe_code)]
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axperf_isa::{Width, word};
 
 use crate::machine::bus::{Access, Fault, FaultKind};
+use crate::machine::direct;
 
 /// The first address that isn't the guest's: Linux/alpha's TASK_SIZE.
 pub const LIMIT: u64 = 1 << 42;
@@ -400,6 +401,10 @@ unsafe extern "C" fn handler(
         (&raw const axperf_stubs_start as usize, &raw const axperf_stubs_end as usize);
     if (start..end).contains(&pc) {
         resume(uc, &raw const axperf_stub_fault as usize, Some(code));
+        return;
+    }
+    if let Some(pc) = direct::fixup(pc) {
+        resume(uc, pc, None);
         return;
     }
     if axperf_jit::is_translated(pc) {

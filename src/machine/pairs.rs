@@ -8,7 +8,8 @@
 use axperf_isa::{Insn, Op, Row, Shape, Use, row};
 
 use crate::machine::reach::{Reach, Through};
-use crate::machine::threaded::{Code, Step, pair};
+use crate::machine::step::{Code, Step};
+use crate::machine::threaded::pair;
 
 /// A row an instruction: those that stand after it, and are executed with it.
 ///

@@ -96,19 +96,11 @@ macro_rules! pure_primitives {
         }
         #[inline(always)]
         fn cmp_bytes_ge(&mut self, a: u64, b: u64) -> u64 {
-            let mut r = 0;
-            for (i, (x, y)) in a.to_le_bytes().into_iter().zip(b.to_le_bytes()).enumerate() {
-                r |= u64::from(x >= y) << i;
-            }
-            r
+            $crate::machine::primitives::bytes_ge(a, b)
         }
         #[inline(always)]
         fn byte_mask(&mut self, a: u64) -> u64 {
-            let mut r = 0;
-            for i in 0..8 {
-                r |= (0xffu64 * (a >> i & 1)) << (8 * i);
-            }
-            r
+            $crate::machine::primitives::BYTE_MASKS[(a & 0xff) as usize]
         }
 
         #[inline(always)]
@@ -141,11 +133,11 @@ macro_rules! pure_primitives {
         }
         #[inline(always)]
         fn select(&mut self, c: bool, a: u64, b: u64) -> u64 {
-            if c { a } else { b }
+            std::hint::select_unpredictable(c, a, b)
         }
         #[inline(always)]
         fn fselect(&mut self, c: bool, a: u64, b: u64) -> u64 {
-            if c { a } else { b }
+            std::hint::select_unpredictable(c, a, b)
         }
 
         #[inline(always)]
@@ -168,3 +160,52 @@ macro_rules! pure_primitives {
 }
 
 pub(crate) use pure_primitives;
+
+/// For each byte the mask of the bytes that its bits name.
+pub(crate) static BYTE_MASKS: [u64; 256] = {
+    let mut masks = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let mut i = 0;
+        while i < 8 {
+            if bits >> i & 1 != 0 {
+                masks[bits] |= 0xff << (8 * i);
+            }
+            i += 1;
+        }
+        bits += 1;
+    }
+    masks
+};
+
+/// Bit i: whether byte i of `a` is at least byte i of `b`.
+#[inline(always)]
+pub(crate) fn bytes_ge(a: u64, b: u64) -> u64 {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // Seven bits of each byte, with the eighth to borrow from; then the eighth.
+    let low = (a | HIGH) - (b & !HIGH);
+    let ge = (a & !b | !(a ^ b) & low) & HIGH;
+    // Gathers the high bits: bit 7 + 8i goes to 56 + i, and no two of the product's terms meet.
+    ge.wrapping_mul(0x0002_0408_1020_4081) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pair of bytes at every place, between others.
+    #[test]
+    fn bytes_compare() {
+        for x in 0..=255u8 {
+            for y in 0..=255u8 {
+                for i in 0..8 {
+                    let put =
+                        |v: u8, others: u64| others & !(0xff << (8 * i)) | u64::from(v) << (8 * i);
+                    let got =
+                        bytes_ge(put(x, 0x00ff_7f80_0181_fe7f), put(y, 0x7f80_8001_ff00_fe80));
+                    assert_eq!(got >> i & 1 != 0, x >= y, "{x} {y} {i}");
+                }
+            }
+        }
+    }
+}

@@ -14,50 +14,22 @@
 //! other, with the arguments that they were called with, but for a step of the same block or the
 //! first of another, and for fuel. `step` is one of `block`'s; `block` is alive until `run` returns,
 //! as are all that its links lead to, since nothing is dropped meanwhile; `words` are the words of a
-//! [`Regs`] that nothing else has a reference to; `run` is a [`Running`] whose memory has the shape that the steps
-//! were made for. A step's
-//! register numbers are those of words of `Regs`, as [`Step::new`] made them.
+//! [`Regs`] that nothing else has a reference to; `run` is a [`Running`] whose memory has the shape
+//! that the steps were made for. A step's register numbers are those of words of `Regs`, as `Step::new`
+//! made them.
 
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
-use std::marker::PhantomData;
+use axperf_isa::{Flags, Flow, Reg, Regs, Row, Sem};
 
-use axperf_isa::sem::{
-    ArithTrap, Barrier, FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, VaxConversion,
-    VaxFormat, Width,
-};
-use axperf_isa::{Flags, Flow, Insn, Op, Reg, Regs, Row, Shape, Use, fpcr, row, word};
-
-use crate::machine::block::{Block, Link, Target};
+use crate::machine::block::{Block, Jump, Link, Target};
 use crate::machine::bus::{self, Bus};
 use crate::machine::exit::Exit;
-use crate::machine::fp::{self, Done};
+use crate::machine::fast::{Bail, Fast, seen};
+use crate::machine::front::{Front, Table, entry};
 use crate::machine::interp::{self, Ran};
-use crate::machine::pairs;
-use crate::machine::primitives::pure_primitives;
-use crate::machine::reach::{Flat, Identity, Reach, Through};
-use crate::machine::vaxfp;
-
-/// What a step is executed by; what it returns is the fuel that is left.
-pub(crate) type Code = unsafe fn(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64;
-
-/// An instruction, ready to be executed.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Step {
-    code: Code,
-    /// The words that its fields ra, rb, rc read or write.
-    words: [u8; 3],
-    /// Literal or displacement; of floating-point operations the instruction's word.
-    imm: i32,
-}
+use crate::machine::reach::Reach;
+use crate::machine::step::{At, Code, In, Run, Words};
 
 /// Bytes of host stack that steps may take before they come back.
 const STACK: usize = 64 << 10;
@@ -65,7 +37,7 @@ const STACK: usize = 64 << 10;
 /// What the steps of a run share.
 pub(crate) struct Running<'a> {
     pub bus: &'a dyn Bus,
-    front: &'a Front,
+    front: &'a Table,
     /// Where the host's stack ends for this run.
     floor: usize,
     /// Flat memory's block.
@@ -84,52 +56,6 @@ pub(crate) struct Came {
     pub ran: Ran,
     /// The link that led to no block, where that is why: it belongs to the pc.
     pub missed: Option<*const Link>,
-}
-
-/// Entries of the direct-mapped table of blocks.
-const FRONT: usize = 4096;
-
-/// Blocks by address, direct-mapped: where computed jumps look.
-#[derive(Debug)]
-pub(crate) struct Front {
-    entries: Box<[(Cell<u64>, Link)]>,
-}
-
-impl Front {
-    /// No block's address.
-    const NOWHERE: u64 = u64::MAX;
-
-    /// Without blocks; `nothing` stands for none.
-    pub fn new(nothing: *const Block) -> Front {
-        let entry = |_| (Cell::new(Front::NOWHERE), Cell::new(nothing));
-        Front { entries: (0..FRONT).map(entry).collect() }
-    }
-
-    #[inline(always)]
-    fn entry(&self, pc: u64) -> &(Cell<u64>, Link) {
-        &self.entries[(pc >> 2) as usize % FRONT]
-    }
-
-    /// The block at an address, if it is here.
-    #[inline(always)]
-    pub fn find(&self, pc: u64) -> Option<*const Block> {
-        let (at, block) = self.entry(pc);
-        (at.get() == pc).then(|| block.get())
-    }
-
-    /// Puts a block here.
-    pub fn put(&self, pc: u64, block: *const Block) {
-        let (at, link) = self.entry(pc);
-        at.set(pc);
-        link.set(block);
-    }
-
-    /// Forgets all.
-    pub fn clear(&self) {
-        for (at, _) in &self.entries {
-            at.set(Front::NOWHERE);
-        }
-    }
 }
 
 /// Runs a block, which stands at the pc and whose length is at most `fuel`, and those that it leads
@@ -151,6 +77,7 @@ pub(crate) unsafe fn run(
         bus::Shape::Flat { base, len } => (base as *mut u8, len),
         bus::Shape::Identity | bus::Shape::Tlb => (std::ptr::null_mut(), 0),
     };
+    let front = front.table();
     let mut run = Running { bus, front, floor, flat, fuel, clock, exit: None, missed: None };
     debug_assert!(block.len <= fuel && block.pc == regs.pc());
     // SAFETY: see the module.
@@ -180,138 +107,12 @@ fn stack_pointer() -> usize {
     sp
 }
 
-/// The fields of the instruction that bodies see: they name the step's words.
-const A: u8 = 0;
-const B: u8 = 1;
-const C: u8 = 2;
-
-impl Step {
-    /// The steps of a block's instructions, with the one after them.
-    pub fn all(insns: &[Insn], shape: bus::Shape) -> Box<[Step]> {
-        match shape {
-            bus::Shape::Flat { .. } => Step::of::<Flat>(insns),
-            bus::Shape::Identity => Step::of::<Identity>(insns),
-            bus::Shape::Tlb => Step::of::<Through>(insns),
-        }
-    }
-
-    fn of<M: Reach>(insns: &[Insn]) -> Box<[Step]> {
-        let mut steps = Vec::with_capacity(insns.len() + 1);
-        steps.extend(insns.iter().map(|insn| {
-            let code = if insn.is_idle() { skip } else { code_of::<M>(insn.op) };
-            Step::new(insn, code)
-        }));
-        steps.push(Step { code: end, words: [0; 3], imm: 0 });
-        pairs::join::<M>(insns, &mut steps);
-        steps.into_boxed_slice()
-    }
-
-    fn new(insn: &Insn, code: Code) -> Step {
-        let shape = insn.desc().shape;
-        let fields = [insn.ra, insn.rb, insn.rc];
-        let uses = shape.uses();
-        let mut words = [0; 3];
-        for k in 0..3 {
-            words[k] = match uses[k] {
-                Use::Int => Regs::int_source(fields[k]),
-                Use::IntOut | Use::IntInOut => Regs::int_sink(fields[k]),
-                Use::Fp => Regs::fp_source(fields[k]),
-                Use::FpOut | Use::FpInOut => Regs::fp_sink(fields[k]),
-                Use::None => word::SINK as u8,
-            };
-        }
-        let imm = match shape {
-            Shape::Fp1 | Shape::Fp2 => insn.word as i32,
-            _ => insn.imm,
-        };
-        Step { code, words, imm }
-    }
-
-    /// Which words its fields ra, rb, rc read or write.
-    pub fn words(&self) -> [u8; 3] {
-        self.words
-    }
-
-    /// Its code becomes that of this step and the next one together.
-    pub fn join(&mut self, code: Code) {
-        self.code = code;
-    }
-}
-
-macro_rules! code_of_shape {
-    // What accesses memory is made for each way to reach it.
-    (Load, $id:ident) => {
-        single::<M, row::$id>
-    };
-    (Store, $id:ident) => {
-        single::<M, row::$id>
-    };
-    (FLoad, $id:ident) => {
-        single::<M, row::$id>
-    };
-    (FStore, $id:ident) => {
-        single::<M, row::$id>
-    };
-    // What stops or is rare.
-    (LoadL, $id:ident) => {
-        slow
-    };
-    (StoreC, $id:ident) => {
-        slow
-    };
-    (MfFpcr, $id:ident) => {
-        slow
-    };
-    (MtFpcr, $id:ident) => {
-        slow
-    };
-    (ReadMisc, $id:ident) => {
-        slow
-    };
-    (Effect, $id:ident) => {
-        slow
-    };
-    (Pal, $id:ident) => {
-        slow
-    };
-    (Stop, $id:ident) => {
-        slow
-    };
-    ($shape:ident, $id:ident) => {
-        single::<Through, row::$id>
-    };
-}
-
-macro_rules! define_codes {
-    ($($(#[doc = $doc:literal])* $id:ident = $form:ident($($arg:literal),*) $shape:ident $module:ident { $ext:ident $(, $flag:ident)* };)*) => {
-        /// The code of an instruction, where memory is reached like this.
-        fn code_of<M: Reach>(op: Op) -> Code {
-            match op {
-                $(Op::$id => code_of_shape!($shape, $id),)*
-            }
-        }
-    };
-}
-axperf_isa::for_each_insn!(define_codes);
-
-/// The instruction that a body sees.
-#[inline(always)]
-fn seen<R: Row>(imm: i32) -> Insn {
-    Insn { op: R::OP, ra: A, rb: B, rc: C, literal: false, imm, word: imm as u32 }
-}
-
 /// Goes on with a step of the same block.
 ///
 /// # Safety
 /// As for all code; see the module.
 #[inline(always)]
-unsafe fn go(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn go(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract is the step's.
     unsafe { ((*step).code)(step, words, run, fuel, block) }
 }
@@ -320,12 +121,12 @@ unsafe fn go(
 ///
 /// # Safety
 /// As for all code; see the module.
-unsafe fn single<M: Reach, R: Row>(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
+pub(crate) unsafe fn single<M: Reach, R: Row>(
+    step: At,
+    words: Words,
+    run: Run,
     fuel: u64,
-    block: *const Block,
+    block: In,
 ) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
@@ -341,11 +142,11 @@ unsafe fn single<M: Reach, R: Row>(
 /// # Safety
 /// As for all code; see the module. A step follows.
 pub(crate) unsafe fn pair<M: Reach, R1: Row, R2: Row, const FORWARD: u8>(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
+    step: At,
+    words: Words,
+    run: Run,
     fuel: u64,
-    block: *const Block,
+    block: In,
 ) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
@@ -367,11 +168,11 @@ pub(crate) unsafe fn pair<M: Reach, R1: Row, R2: Row, const FORWARD: u8>(
 #[inline(always)]
 unsafe fn follow<R: Row, S: Sem<I = u64, B = bool, Stop = Bail>>(
     flow: Result<Flow<S>, Bail>,
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
+    step: At,
+    words: Words,
+    run: Run,
     fuel: u64,
-    block: *const Block,
+    block: In,
 ) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
@@ -410,22 +211,23 @@ unsafe fn follow<R: Row, S: Sem<I = u64, B = bool, Stop = Bail>>(
 unsafe fn enter(
     link: *const Link,
     leave: Code,
-    words: *mut u64,
-    run: *mut (),
+    words: Words,
+    run: Run,
     fuel: u64,
-    block: *const Block,
+    block: In,
 ) -> u64 {
     // SAFETY: the caller's contract; a link leads to a block.
     unsafe {
         let to = (*link).get();
-        let (len, left) = ((*to).len, (*to).left.get());
-        let step = (*to).steps.as_ptr();
-        // Which has at least the step at its end, be it the block that is none.
-        if fuel < len || left <= 1 || stack_pointer() < (*run.cast::<Running<'_>>()).floor {
-            return leave(step, words, run, fuel, block);
+        let rest = fuel.wrapping_sub((*to).len);
+        let left = (*to).left.get();
+        // Either is negative where it doesn't suffice: fuel and lengths are less than 2^63.
+        let short = (rest | u64::from(left).wrapping_sub(2)) as i64;
+        if short < 0 || stack_pointer() < (*run.cast::<Running<'_>>()).floor {
+            return leave((*to).steps.as_ptr(), words, run, fuel, block);
         }
         (*to).left.set(left - 1);
-        go(step, words, run, fuel - len, to)
+        ((*to).code)((*to).steps.as_ptr(), words, run, rest, to)
     }
 }
 
@@ -434,13 +236,7 @@ unsafe fn enter(
 /// # Safety
 /// As for all code; see the module.
 #[inline(always)]
-unsafe fn jump_to(
-    target: &Target,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn jump_to(target: &Target, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     target.times.set(target.times.get().wrapping_add(1));
     // SAFETY: the caller's contract.
     unsafe { enter(&raw const target.block, leave_jump, words, run, fuel, block) }
@@ -451,13 +247,7 @@ unsafe fn jump_to(
 /// # Safety
 /// As for all code; see the module. The block ends in a jump that is recorded.
 #[inline(never)]
-unsafe fn other_target(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn other_target(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         let to = *words.add(Reg::Pc.offset() / 8);
@@ -465,7 +255,7 @@ unsafe fn other_target(
             if target.pc.get() == to {
                 return jump_to(target, words, run, fuel, block);
             }
-            if target.pc.get() == crate::machine::block::Jump::NOWHERE {
+            if target.pc.get() == Jump::NOWHERE {
                 target.pc.set(to);
                 return jump_to(target, words, run, fuel, block);
             }
@@ -479,18 +269,12 @@ unsafe fn other_target(
 /// # Safety
 /// As for all code; see the module.
 #[inline(always)]
-unsafe fn look_up(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn look_up(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         let to = *words.add(Reg::Pc.offset() / 8);
         let front = (*run.cast::<Running<'_>>()).front;
-        let (pc, link) = front.entry(to);
+        let (pc, link) = entry(front, to);
         if pc.get() != to {
             return leave_for_good(step, words, run, fuel, block);
         }
@@ -502,13 +286,7 @@ unsafe fn look_up(
 ///
 /// # Safety
 /// As for all code; see the module.
-unsafe fn end(
-    _step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+pub(crate) unsafe fn end(_step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe { enter(&raw const (*block).fall, leave_fall, words, run, fuel, block) }
 }
@@ -517,13 +295,7 @@ unsafe fn end(
 ///
 /// # Safety
 /// As for all code; see the module.
-unsafe fn skip(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+pub(crate) unsafe fn skip(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract; every instruction's step has one after it.
     unsafe { go(step.add(1), words, run, fuel, block) }
 }
@@ -533,13 +305,7 @@ unsafe fn skip(
 /// # Safety
 /// As for all code; see the module.
 #[cold]
-unsafe fn leave_taken(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn leave_taken(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         *words.add(Reg::Pc.offset() / 8) = (*block).target;
@@ -553,13 +319,7 @@ unsafe fn leave_taken(
 /// # Safety
 /// As for all code; see the module.
 #[cold]
-unsafe fn leave_fall(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn leave_fall(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         *words.add(Reg::Pc.offset() / 8) = (*block).end;
@@ -574,13 +334,7 @@ unsafe fn leave_fall(
 /// As for all code; see the module. The block ends in a jump whose targets are recorded; the pc is
 /// one of them.
 #[cold]
-unsafe fn leave_jump(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn leave_jump(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         let to = *words.add(Reg::Pc.offset() / 8);
@@ -595,13 +349,7 @@ unsafe fn leave_jump(
 ///
 /// # Safety
 /// As for all code; see the module.
-unsafe fn leave_for_good(
-    _step: *const Step,
-    _words: *mut u64,
-    _run: *mut (),
-    fuel: u64,
-    _block: *const Block,
-) -> u64 {
+unsafe fn leave_for_good(_step: At, _words: Words, _run: Run, fuel: u64, _block: In) -> u64 {
     fuel
 }
 
@@ -611,13 +359,7 @@ unsafe fn leave_for_good(
 /// As for all code; see the module.
 #[cold]
 #[inline(never)]
-unsafe fn slow(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+pub(crate) unsafe fn slow(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract; every instruction's step has one after it.
     unsafe {
         match interpret(step, words, run, fuel, block) {
@@ -634,13 +376,7 @@ unsafe fn slow(
 /// As for all code; see the module.
 // Apart from `slow`, whose own frame thus ends before it goes on.
 #[inline(never)]
-unsafe fn interpret(
-    step: *const Step,
-    words: *mut u64,
-    run: *mut (),
-    fuel: u64,
-    block: *const Block,
-) -> u64 {
+unsafe fn interpret(step: At, words: Words, run: Run, fuel: u64, block: In) -> u64 {
     // SAFETY: the caller's contract. Both references end here, as does that to the registers.
     let (run, block) = unsafe { (&mut *run.cast::<Running<'_>>(), &*block) };
     // SAFETY: `words` are a `Regs`'s.
@@ -659,255 +395,4 @@ unsafe fn interpret(
     }
     run.exit = ran.exit;
     rest - ran.retired
-}
-
-/// A step leaves its instruction to [`slow`].
-#[derive(Clone, Copy, Debug)]
-struct Bail;
-
-/// The semantics on a step's words. If `FORWARD` is 1 or 2, then what operand a or b reads is known.
-struct Fast<'a, M, const FORWARD: u8> {
-    step: &'a Step,
-    words: *mut u64,
-    run: &'a Running<'a>,
-    block: *const Block,
-    forwarded: u64,
-    /// What was written last.
-    result: u64,
-    memory: PhantomData<M>,
-}
-
-impl<M: Reach, const FORWARD: u8> Fast<'_, M, FORWARD> {
-    /// # Safety
-    /// As for all code; see the module. It is gone when the next step's code is called.
-    #[inline(always)]
-    unsafe fn new(
-        step: *const Step,
-        words: *mut u64,
-        run: *mut (),
-        block: *const Block,
-        forwarded: u64,
-    ) -> Self {
-        // SAFETY: the caller's contract.
-        let (step, run) = unsafe { (&*step, &*run.cast()) };
-        Fast { step, words, run, block, forwarded, result: 0, memory: PhantomData }
-    }
-
-    #[inline(always)]
-    fn word(&self, field: u8) -> *mut u64 {
-        // SAFETY: a step's register numbers are those of words.
-        unsafe { self.words.add(usize::from(self.step.words[usize::from(field)])) }
-    }
-
-    #[inline(always)]
-    fn read(&self, field: u8) -> u64 {
-        match (FORWARD, field) {
-            (1, A) | (2, B) => self.forwarded,
-            // SAFETY: `words` are a `Regs`'s.
-            _ => unsafe { *self.word(field) },
-        }
-    }
-
-    #[inline(always)]
-    fn write(&mut self, field: u8, value: u64) {
-        self.result = value;
-        // SAFETY: `words` are a `Regs`'s.
-        unsafe { *self.word(field) = value };
-    }
-
-    #[inline(always)]
-    fn aligned(addr: u64, width: Width) -> Result<(), Bail> {
-        if addr & (width.bytes() - 1) == 0 { Ok(()) } else { Err(Bail) }
-    }
-
-    #[inline(always)]
-    fn fpcr_word(&self) -> *mut u64 {
-        // SAFETY: a register's word.
-        unsafe { self.words.add(Reg::Fpcr.offset() / 8) }
-    }
-
-    /// As the interpreter's, but what traps is left to it.
-    #[inline(always)]
-    fn fp_result(&mut self, done: Done) -> Result<u64, Bail> {
-        if done.trap != 0 {
-            return Err(Bail);
-        }
-        if done.status != 0 {
-            let fpcr = self.fpcr_word();
-            // SAFETY: `words` are a `Regs`'s.
-            unsafe { *fpcr = fpcr::raised(*fpcr, done.status) };
-        }
-        Ok(done.value)
-    }
-}
-
-impl<M: Reach, const FORWARD: u8> Sem for Fast<'_, M, FORWARD> {
-    type I = u64;
-    type F = u64;
-    type B = bool;
-    type Stop = Bail;
-
-    #[inline(always)]
-    fn int(&mut self, r: u8) -> u64 {
-        self.read(r)
-    }
-    #[inline(always)]
-    fn set_int(&mut self, r: u8, value: u64) {
-        self.write(r, value);
-    }
-    #[inline(always)]
-    fn fp(&mut self, r: u8) -> u64 {
-        self.read(r)
-    }
-    #[inline(always)]
-    fn set_fp(&mut self, r: u8, value: u64) {
-        self.write(r, value);
-    }
-    /// One of the two is zero.
-    #[inline(always)]
-    fn operand_b(&mut self, insn: &Insn) -> u64 {
-        self.read(B).wrapping_add(insn.imm as u64)
-    }
-
-    pure_primitives!();
-
-    #[inline(always)]
-    fn fp_arith(
-        &mut self,
-        op: FpOp,
-        format: FpFormat,
-        q: Qualifiers,
-        a: u64,
-        b: u64,
-    ) -> Result<u64, Bail> {
-        // SAFETY: `words` are a `Regs`'s.
-        let fpcr = unsafe { *self.fpcr_word() };
-        match fp::ordinary(op, format, q, fpcr, a, b) {
-            Some(value) => Ok(value),
-            None => self.fp_result(fp::unusual(op, format, q, fpcr, a, b)),
-        }
-    }
-    #[inline(always)]
-    fn fp_compare(
-        &mut self,
-        relation: FpRelation,
-        q: Qualifiers,
-        a: u64,
-        b: u64,
-    ) -> Result<u64, Bail> {
-        // SAFETY: `words` are a `Regs`'s.
-        let fpcr = unsafe { *self.fpcr_word() };
-        self.fp_result(fp::compare(relation, q, fpcr, a, b))
-    }
-    #[inline(always)]
-    fn fp_convert(&mut self, conversion: FpConversion, q: Qualifiers, b: u64) -> Result<u64, Bail> {
-        // SAFETY: `words` are a `Regs`'s.
-        let fpcr = unsafe { *self.fpcr_word() };
-        self.fp_result(fp::convert(conversion, q, fpcr, b))
-    }
-    #[inline(always)]
-    fn vax_arith(
-        &mut self,
-        op: FpOp,
-        format: VaxFormat,
-        q: Qualifiers,
-        a: u64,
-        b: u64,
-    ) -> Result<u64, Bail> {
-        self.fp_result(vaxfp::arith(op, format, q, a, b))
-    }
-    #[inline(always)]
-    fn vax_compare(
-        &mut self,
-        relation: FpRelation,
-        q: Qualifiers,
-        a: u64,
-        b: u64,
-    ) -> Result<u64, Bail> {
-        self.fp_result(vaxfp::compare(relation, q, a, b))
-    }
-    #[inline(always)]
-    fn vax_convert(
-        &mut self,
-        conversion: VaxConversion,
-        q: Qualifiers,
-        b: u64,
-    ) -> Result<u64, Bail> {
-        self.fp_result(vaxfp::convert(conversion, q, b))
-    }
-    fn fpcr(&mut self) -> Result<u64, Bail> {
-        Err(Bail)
-    }
-    fn set_fpcr(&mut self, _value: u64) -> Result<(), Bail> {
-        Err(Bail)
-    }
-
-    #[inline(always)]
-    fn load(&mut self, addr: u64, width: Width) -> Result<u64, Bail> {
-        Self::aligned(addr, width)?;
-        M::load(self.run, addr, width).ok_or(Bail)
-    }
-    #[inline(always)]
-    fn store(&mut self, addr: u64, width: Width, value: u64) -> Result<(), Bail> {
-        Self::aligned(addr, width)?;
-        M::store(self.run, addr, width, value).ok_or(Bail)
-    }
-    fn load_locked(&mut self, _addr: u64, _width: Width) -> Result<u64, Bail> {
-        Err(Bail)
-    }
-    fn store_conditional(&mut self, _addr: u64, _width: Width, _value: u64) -> Result<u64, Bail> {
-        Err(Bail)
-    }
-    fn barrier(&mut self, _barrier: Barrier) -> Result<(), Bail> {
-        Err(Bail)
-    }
-
-    fn cycle_counter(&mut self) -> Result<u64, Bail> {
-        Err(Bail)
-    }
-    fn interrupt_flag(&mut self, _new: bool) -> Result<u64, Bail> {
-        Err(Bail)
-    }
-    #[inline(always)]
-    fn amask(&mut self, features: u64) -> u64 {
-        // SAFETY: `words` are a `Regs`'s.
-        features & !unsafe { *self.words.add(word::AMASK) }
-    }
-    #[inline(always)]
-    fn implver(&mut self) -> u64 {
-        // SAFETY: `words` are a `Regs`'s.
-        unsafe { *self.words.add(word::IMPLVER) }
-    }
-
-    #[inline(always)]
-    fn unique(&mut self) -> u64 {
-        // SAFETY: `words` are a `Regs`'s.
-        unsafe { *self.words.add(Reg::Unique.offset() / 8) }
-    }
-    #[inline(always)]
-    fn set_unique(&mut self, value: u64) {
-        // SAFETY: `words` are a `Regs`'s.
-        unsafe { *self.words.add(Reg::Unique.offset() / 8) = value };
-    }
-    #[inline(always)]
-    fn clear_reservation(&mut self) {
-        // SAFETY: `words` are a `Regs`'s.
-        unsafe { *self.words.add(word::LOCK_ADDR) = axperf_isa::state::NO_RESERVATION };
-    }
-
-    #[inline(always)]
-    fn next_pc(&mut self) -> u64 {
-        // SAFETY: the contract of `new`. Who asks for it ends the block.
-        unsafe { (*self.block).end }
-    }
-    #[inline(always)]
-    fn trap_if(&mut self, c: bool, _trap: ArithTrap, _result: (u8, u64)) -> Result<(), Bail> {
-        if c { Err(Bail) } else { Ok(()) }
-    }
-    fn call_pal(&mut self, _function: u32) -> Bail {
-        Bail
-    }
-    fn illegal(&mut self) -> Bail {
-        Bail
-    }
 }

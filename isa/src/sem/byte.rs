@@ -11,12 +11,14 @@ const fn ones(width: Width) -> u64 {
     u64::MAX >> (64 - 8 * width.bytes())
 }
 
+#[inline(always)]
 fn offset<S: Sem>(s: &mut S, b: S::I) -> S::I {
     let three = s.imm(3);
     s.shl(b, three)
 }
 
 /// a >> (64 - offset), 0 for offset 0.
+#[inline(always)]
 fn move_out<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let offset = offset(s, b);
     let zero = s.imm(0);
@@ -27,12 +29,14 @@ fn move_out<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     s.shr(most, one)
 }
 
+#[inline(always)]
 fn extract_low<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let offset = offset(s, b);
     let r = s.shr(a, offset);
     s.zext(r, width)
 }
 
+#[inline(always)]
 fn extract_high<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let offset = offset(s, b);
     let zero = s.imm(0);
@@ -42,17 +46,20 @@ fn extract_high<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     s.zext(r, width)
 }
 
+#[inline(always)]
 fn insert_low<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let offset = offset(s, b);
     let datum = s.zext(a, width);
     s.shl(datum, offset)
 }
 
+#[inline(always)]
 fn insert_high<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let datum = s.zext(a, width);
     move_out(s, datum, b)
 }
 
+#[inline(always)]
 fn mask_low<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let offset = offset(s, b);
     let ones = s.imm(ones(width));
@@ -60,6 +67,7 @@ fn mask_low<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     s.and_not(a, m)
 }
 
+#[inline(always)]
 fn mask_high<S: Sem>(s: &mut S, a: S::I, b: S::I, width: Width) -> S::I {
     let ones = s.imm(ones(width));
     let m = move_out(s, ones, b);

@@ -5,18 +5,21 @@ use super::{FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width};
 const SIGN: u64 = 1 << 63;
 const SIGN_AND_EXPONENT: u64 = 0xfff << 52;
 
+#[inline(always)]
 fn zero<S: Sem>(s: &mut S) -> S::F {
     let zero = s.imm(0);
     s.from_bits(zero)
 }
 
 /// The bits without the sign, one up.
+#[inline(always)]
 fn magnitude<S: Sem>(s: &mut S, a: S::F) -> S::I {
     let (a, one) = (s.bits(a), s.imm(1));
     s.shl(a, one)
 }
 
 /// a, complemented if so wished, where the mask has ones, b elsewhere.
+#[inline(always)]
 fn combine<S: Sem>(s: &mut S, a: S::F, b: S::F, mask: u64, negate: bool) -> Result<S::F, S::Stop> {
     let (a, b, mask) = (s.bits(a), s.bits(b), s.imm(mask));
     let taken = if negate { s.and_not(mask, a) } else { s.and(mask, a) };
@@ -144,6 +147,7 @@ pub fn sqrtt<S: Sem>(s: &mut S, q: Qualifiers, b: S::F) -> Result<S::F, S::Stop>
 }
 
 /// Convert longword to quadword.
+#[inline(always)]
 pub fn cvtlq<S: Sem>(s: &mut S, _q: Qualifiers, b: S::F) -> Result<S::F, S::Stop> {
     // The longword lies in bits 63:62 and 58:29.
     let b = s.bits(b);
@@ -187,6 +191,7 @@ pub fn mf_fpcr<S: Sem>(s: &mut S) -> Result<S::F, S::Stop> {
 }
 
 /// Move if Fa is zero.
+#[inline(always)]
 pub fn fcmoveq<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let m = magnitude(s, a);
     let zero = s.imm(0);
@@ -194,6 +199,7 @@ pub fn fcmoveq<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Move if Fa is not zero.
+#[inline(always)]
 pub fn fcmovne<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let m = magnitude(s, a);
     let zero = s.imm(0);
@@ -201,6 +207,7 @@ pub fn fcmovne<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Move if Fa is less than zero.
+#[inline(always)]
 pub fn fcmovlt<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let a = s.bits(a);
     let minus_zero = s.imm(SIGN);
@@ -208,6 +215,7 @@ pub fn fcmovlt<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Move if Fa is greater than or equal to zero.
+#[inline(always)]
 pub fn fcmovge<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let a = s.bits(a);
     let minus_zero = s.imm(SIGN);
@@ -215,6 +223,7 @@ pub fn fcmovge<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Move if Fa is less than or equal to zero.
+#[inline(always)]
 pub fn fcmovle<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let a = s.bits(a);
     let zero = s.imm(0);
@@ -222,6 +231,7 @@ pub fn fcmovle<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Move if Fa is greater than zero.
+#[inline(always)]
 pub fn fcmovgt<S: Sem>(s: &mut S, a: S::F) -> S::B {
     let a = s.bits(a);
     let zero = s.imm(0);
@@ -229,6 +239,7 @@ pub fn fcmovgt<S: Sem>(s: &mut S, a: S::F) -> S::B {
 }
 
 /// Convert quadword to longword.
+#[inline(always)]
 pub fn cvtql<S: Sem>(s: &mut S, q: Qualifiers, b: S::F) -> Result<S::F, S::Stop> {
     if q.underflow {
         return s.fp_convert(FpConversion::QtoL, q, b);

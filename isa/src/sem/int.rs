@@ -3,25 +3,30 @@
 use super::{Sem, Width};
 
 /// The low longword, sign-extended.
+#[inline(always)]
 fn long<S: Sem>(s: &mut S, a: S::I) -> S::I {
     s.sext(a, Width::Long)
 }
 
+#[inline(always)]
 fn negative<S: Sem>(s: &mut S, a: S::I) -> S::B {
     let zero = s.imm(0);
     s.slt(a, zero)
 }
 
+#[inline(always)]
 fn low_bit<S: Sem>(s: &mut S, a: S::I) -> S::I {
     let one = s.imm(1);
     s.and(a, one)
 }
 
+#[inline(always)]
 fn odd<S: Sem>(s: &mut S, a: S::I) -> S::B {
     let (bit, zero) = (low_bit(s, a), s.imm(0));
     s.ne(bit, zero)
 }
 
+#[inline(always)]
 fn even<S: Sem>(s: &mut S, a: S::I) -> S::B {
     let (bit, zero) = (low_bit(s, a), s.imm(0));
     s.eq(bit, zero)
@@ -75,6 +80,7 @@ pub fn addq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Scaled add quadword by 4.
+#[inline(always)]
 pub fn s4addq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let count = s.imm(2);
     let scaled = s.shl(a, count);
@@ -87,6 +93,7 @@ pub fn subq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Scaled subtract quadword by 4.
+#[inline(always)]
 pub fn s4subq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let count = s.imm(2);
     let scaled = s.shl(a, count);
@@ -100,6 +107,7 @@ pub fn cmpeq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Scaled add quadword by 8.
+#[inline(always)]
 pub fn s8addq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let count = s.imm(3);
     let scaled = s.shl(a, count);
@@ -107,6 +115,7 @@ pub fn s8addq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Scaled subtract quadword by 8.
+#[inline(always)]
 pub fn s8subq<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let count = s.imm(3);
     let scaled = s.shl(a, count);
@@ -120,6 +129,7 @@ pub fn cmpule<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Add longword, trapping on overflow.
+#[inline(always)]
 pub fn addl_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let (a, b) = (long(s, a), long(s, b));
     let exact = s.add(a, b);
@@ -128,6 +138,7 @@ pub fn addl_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
 }
 
 /// Subtract longword, trapping on overflow.
+#[inline(always)]
 pub fn subl_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let (a, b) = (long(s, a), long(s, b));
     let exact = s.sub(a, b);
@@ -142,6 +153,7 @@ pub fn cmplt<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Add quadword, trapping on overflow.
+#[inline(always)]
 pub fn addq_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let r = s.add(a, b);
     // The operands have the same sign, the sum the other.
@@ -152,6 +164,7 @@ pub fn addq_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
 }
 
 /// Subtract quadword, trapping on overflow.
+#[inline(always)]
 pub fn subq_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let r = s.sub(a, b);
     // The operands differ in sign, and the difference has that of b.
@@ -184,6 +197,7 @@ pub fn umulh<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// Multiply longword, trapping on overflow.
+#[inline(always)]
 pub fn mull_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let (a, b) = (long(s, a), long(s, b));
     let exact = s.mul(a, b);
@@ -192,6 +206,7 @@ pub fn mull_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
 }
 
 /// Multiply quadword, trapping on overflow.
+#[inline(always)]
 pub fn mulq_v<S: Sem>(s: &mut S, a: S::I, b: S::I) -> (S::I, S::B) {
     let r = s.mul(a, b);
     let high = s.smulh(a, b);

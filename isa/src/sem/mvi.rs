@@ -8,12 +8,14 @@ const BYTE_SIGNS: u64 = 0x8080_8080_8080_8080;
 const WORD_SIGNS: u64 = 0x8000_8000_8000_8000;
 
 /// Bytes of ones where the byte of a is at least that of b.
+#[inline(always)]
 fn bytes_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let bits = s.cmp_bytes_ge(a, b);
     s.byte_mask(bits)
 }
 
 /// Words of ones where the word of a is at least that of b.
+#[inline(always)]
 fn words_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let ge = s.cmp_bytes_ge(a, b);
     let le = s.cmp_bytes_ge(b, a);
@@ -29,12 +31,14 @@ fn words_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     s.byte_mask(bits)
 }
 
+#[inline(always)]
 fn signed_bytes_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let signs = s.imm(BYTE_SIGNS);
     let (a, b) = (s.xor(a, signs), s.xor(b, signs));
     bytes_ge(s, a, b)
 }
 
+#[inline(always)]
 fn signed_words_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
     let signs = s.imm(WORD_SIGNS);
     let (a, b) = (s.xor(a, signs), s.xor(b, signs));
@@ -42,12 +46,14 @@ fn signed_words_ge<S: Sem>(s: &mut S, a: S::I, b: S::I) -> S::I {
 }
 
 /// a where the mask has ones, b elsewhere.
+#[inline(always)]
 fn pick<S: Sem>(s: &mut S, mask: S::I, a: S::I, b: S::I) -> S::I {
     let (a, b) = (s.and(a, mask), s.and_not(b, mask));
     s.or(a, b)
 }
 
 /// (a | a << count) & mask
+#[inline(always)]
 fn spread<S: Sem>(s: &mut S, a: S::I, count: u64, mask: u64) -> S::I {
     let (count, mask) = (s.imm(count), s.imm(mask));
     let up = s.shl(a, count);
@@ -56,6 +62,7 @@ fn spread<S: Sem>(s: &mut S, a: S::I, count: u64, mask: u64) -> S::I {
 }
 
 /// (a | a >> count) & mask
+#[inline(always)]
 fn gather<S: Sem>(s: &mut S, a: S::I, count: u64, mask: u64) -> S::I {
     let (count, mask) = (s.imm(count), s.imm(mask));
     let down = s.shr(a, count);
