@@ -29,6 +29,9 @@ pub struct Options {
     pub argv: Vec<Vec<u8>>,
 }
 
+/// Entries that make code hot where translation is beside the program.
+const HOT: u32 = 2000;
+
 /// A program that is ready to run.
 pub struct Guest {
     pub process: Process,
@@ -48,6 +51,10 @@ impl Guest {
             .crosscheck(options.crosscheck)
             .background(options.background)
             .statistics(options.stats);
+        if options.background {
+            // The program doesn't wait for it.
+            config.hot(HOT);
+        }
         let verbose = |what: &dyn std::fmt::Display| {
             if options.verbose {
                 eprintln!("axperf: translations aren't kept: {what}");

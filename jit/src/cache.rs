@@ -154,7 +154,11 @@ pub(crate) struct State {
 #[derive(Debug)]
 struct Pending {
     ticket: Ticket,
+    mode: Mode,
     words: Words,
+    /// How often its entry was come by, as far as that was told.
+    heat: u32,
+    failed: bool,
 }
 
 /// Tells one beginning from another of the same slot.
@@ -254,6 +258,9 @@ impl Shared {
         let Some(object) = object else {
             // It stays begun, so that it isn't tried again until its code changes.
             state.stats.failures += 1;
+            if let Some(pending) = state.pending.get_mut(&slot) {
+                pending.failed = true;
+            }
             return;
         };
         let Some(Pending { words, .. }) = state.pending.remove(&slot) else { return };
@@ -364,11 +371,23 @@ impl State {
         self.pending.get(&slot).is_some_and(|p| p.ticket == ticket)
     }
 
-    fn begin(&mut self, slot: Slot, region: &Region) -> Ticket {
+    fn begin(&mut self, slot: Slot, mode: Mode, heat: u32, region: &Region) -> Ticket {
         self.begun += 1;
         let ticket = Ticket(self.begun);
-        self.pending.insert(slot, Pending { ticket, words: compile::words(region) });
+        let words = compile::words(region);
+        self.pending.insert(slot, Pending { ticket, mode, words, heat, failed: false });
         ticket
+    }
+
+    /// Whether something is begun that has a block at this address, and will be come by on the way
+    /// from its entry: that is about as hot. If it isn't, the program stays in a loop behind it.
+    fn is_on_the_way(&self, pc: u64, mode: Mode, heat: u32) -> bool {
+        self.pending.values().any(|p| {
+            p.mode == mode
+                && !p.failed
+                && heat < p.heat.saturating_mul(3)
+                && p.words.iter().any(|(block, _)| *block == pc)
+        })
     }
 }
 
@@ -450,8 +469,12 @@ impl Cache {
         if let Some(code) = shared.code(slot) {
             return Some(code);
         }
-        if state.pending.contains_key(&slot) {
+        if let Some(pending) = state.pending.get_mut(&slot) {
+            pending.heat = heat;
             state.queue.heat(slot, heat);
+            return None;
+        }
+        if state.is_on_the_way(pc, mode, heat) {
             return None;
         }
         let mut insn = |pc| guest.insn(pc);
@@ -469,7 +492,7 @@ impl Cache {
             };
             Region::find(pc, shared.settings.region_blocks, guest, &taken)?
         };
-        let ticket = state.begin(slot, &region);
+        let ticket = state.begin(slot, mode, heat, &region);
         let request = Request { slot, mode, ticket, region, heat };
         if shared.settings.background && background::start(shared, state) {
             state.queue.add(request);
@@ -765,6 +788,32 @@ pub(crate) mod tests {
             stats.code_bytes
         });
         assert_eq!(bytes[0], bytes[1]);
+    }
+
+    /// A block of what is being translated isn't asked for on its own, if it isn't much hotter.
+    #[test]
+    fn what_is_on_the_way_waits() {
+        let cache = cache(true);
+        // The way of a queue that nobody works off: the thread waits for this lock.
+        let state = &mut *cache.shared.lock();
+        let slot = cache.shared.slot_in(state, 0, MODE).unwrap();
+        // bne $1, 0; ret.
+        let loops = |pc| match pc {
+            0 | 4 => axperf_isa::decode(0x4020_3401),
+            8 => axperf_isa::decode(0xf43f_fffe),
+            12 => axperf_isa::decode(0x6bfa_8001),
+            _ => None,
+        };
+        let region = Region::find(0, usize::MAX, &mut { loops }, &|_| false).unwrap();
+        let blocks: Vec<u64> = region.blocks.iter().map(|b| b.pc).collect();
+        assert!(blocks.len() > 1, "{blocks:x?}");
+        state.begin(slot, MODE, 100, &region);
+        let last = *blocks.last().unwrap();
+        assert!(state.is_on_the_way(last, MODE, 100));
+        assert!(state.is_on_the_way(last, MODE, 299));
+        assert!(!state.is_on_the_way(last, MODE, 300));
+        assert!(!state.is_on_the_way(0x40, MODE, 100));
+        assert!(!state.is_on_the_way(last, Mode { precise: true, ..MODE }, 100));
     }
 
     /// Code that changes between the request and the end of its translation isn't published,
