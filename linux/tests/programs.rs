@@ -207,6 +207,13 @@ fn system_calls() {
     }
 }
 
+#[test]
+fn newer_system_calls() {
+    if tools() {
+        Native::of(source("newer.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
 /// Code that a program makes, in memory of every kind.
 #[test]
 fn new_code() {
@@ -419,7 +426,10 @@ fn ends_and_refusals() {
     for (guest, host) in [("10", libc::SIGBUS), ("30", libc::SIGUSR1), ("9", libc::SIGKILL)] {
         assert_eq!(run(&[guest]).status.signal(), Some(host), "{guest}");
     }
-    assert_eq!(text(&run(&["302"]).stderr), "axperf: system call mount (302) isn't implemented\n");
+    assert_eq!(
+        text(&run(&["410"]).stderr),
+        "axperf: system call remap_file_pages (410) isn't implemented\n"
+    );
     assert_eq!(text(&run(&["5000"]).stderr), "axperf: system call 5000 doesn't exist\n");
 
     let refused = |path: &str| {

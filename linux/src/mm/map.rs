@@ -286,6 +286,28 @@ impl Space {
         if end < range.end { Err(Errno(libc::ENOMEM)) } else { Ok(()) }
     }
 
+    /// Which pages of a range, up to the first gap, are in memory: 1 or 0 for each.
+    ///
+    /// # Errors
+    /// What mincore gives.
+    pub fn resident(&self, addr: u64, len: u64) -> Result<Vec<u8>, Errno> {
+        let range = checked_range(addr, len).ok_or(Errno(libc::ENOMEM))?;
+        let inner = self.read_inner();
+        let bytes = inner.vmas.covered_to(range).saturating_sub(addr);
+        // SAFETY: sysconf has no preconditions.
+        let host_page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+        let mut pages = vec![0u8; (bytes / host_page) as usize];
+        if pages.is_empty() {
+            return Ok(pages);
+        }
+        // SAFETY: there is a byte for each of the host's pages of the range.
+        if unsafe { libc::mincore(addr as *mut _, bytes as usize, pages.as_mut_ptr()) } != 0 {
+            return Err(Errno::last());
+        }
+        let each = (PAGE / host_page) as usize;
+        Ok(pages.chunks(each).map(|p| p.iter().fold(1, |all, one| all & one)).collect())
+    }
+
     /// Unmaps everything.
     pub fn clear(&self) {
         let mut inner = self.write_inner();

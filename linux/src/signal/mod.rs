@@ -161,6 +161,18 @@ const SI_STATUS: usize = 24;
 const CLD_KILLED: i32 = 2;
 const CLD_CONTINUED: i32 = 6;
 
+/// Whether the status in SIGCHLD's siginfo is a signal's number, by `si_code`.
+#[must_use]
+pub fn has_status(code: i32) -> bool {
+    (CLD_KILLED..=CLD_CONTINUED).contains(&code)
+}
+
+/// Alpha's number for such a status.
+#[must_use]
+pub fn signal_of_status(host: i32) -> u32 {
+    Signal::from_host(host).map_or(0, |s| u32::from(s.number()))
+}
+
 impl Info {
     /// Whether a POSIX timer sent it.
     pub fn is_timers(&self) -> bool {
@@ -192,9 +204,8 @@ impl Info {
         // The kernel gives no other than its own signals.
         let signal = Signal::from_host(bytes.i32(SI_SIGNO)).unwrap_or(Signal::KILL);
         bytes.put_u32(SI_SIGNO, u32::from(signal.number()));
-        if signal == Signal::CHLD && (CLD_KILLED..=CLD_CONTINUED).contains(&bytes.i32(SI_CODE)) {
-            let status = Signal::from_host(bytes.i32(SI_STATUS));
-            bytes.put_u32(SI_STATUS, status.map_or(0, |s| u32::from(s.number())));
+        if signal == Signal::CHLD && has_status(bytes.i32(SI_CODE)) {
+            bytes.put_u32(SI_STATUS, signal_of_status(bytes.i32(SI_STATUS)));
         }
         Info { signal, bytes }
     }

@@ -87,6 +87,14 @@ pub(super) fn close_range(t: &mut Thread, a: &[u64; 6]) -> Result {
     Ok(now(libc::SYS_close_range, &[a[0], end, a[2], 0, 0, 0])?.into())
 }
 
+/// PIDFD_NONBLOCK is O_NONBLOCK, PIDFD_THREAD is O_EXCL.
+pub(super) fn pidfd_open(_: &mut Thread, a: &[u64; 6]) -> Result {
+    const EXCL: u64 = 0x800;
+    let thread = if a[1] & EXCL != 0 { libc::O_EXCL as u64 } else { 0 };
+    let flags = flags::DESCRIPTOR.to_host(a[1] & 0xffff_ffff & !EXCL).ok_or(Errno(libc::EINVAL))?;
+    Ok(now(libc::SYS_pidfd_open, &[a[0], flags | thread, 0, 0, 0, 0])?.into())
+}
+
 /// Alpha's commands of fcntl that differ from the host's, or need their argument translated.
 mod f {
     pub const DUPFD: i32 = 0;

@@ -139,6 +139,15 @@ pub(super) fn epoll_wait(t: &mut Thread, a: &[u64; 6]) -> Result {
 }
 
 pub(super) fn epoll_pwait(t: &mut Thread, a: &[u64; 6]) -> Result {
+    wait_for_events(t, libc::SYS_epoll_pwait, a)
+}
+
+/// The timeout is a timespec, which is as the host's.
+pub(super) fn epoll_pwait2(t: &mut Thread, a: &[u64; 6]) -> Result {
+    wait_for_events(t, libc::SYS_epoll_pwait2, a)
+}
+
+fn wait_for_events(t: &Thread, number: i64, a: &[u64; 6]) -> Result {
     /// Fewer events than asked for is what a program expects anyway.
     const MOST: i32 = 1024;
     let mask = Mask::of(t, a[4], a[5])?;
@@ -148,7 +157,7 @@ pub(super) fn epoll_pwait(t: &mut Thread, a: &[u64; 6]) -> Result {
     }
     let mut events = vec![libc::epoll_event { events: 0, u64: 0 }; count.min(MOST) as usize];
     let host = [a[0], events.as_mut_ptr() as u64, events.len() as u64, a[3], mask.address(), 8];
-    let got = t.block(libc::SYS_epoll_pwait, &host)?;
+    let got = t.block(number, &host)?;
     let mut bytes = Vec::with_capacity(got as usize * 16);
     for event in &events[..got as usize] {
         let mut guest = Bytes::<16>::zeroed();
@@ -178,4 +187,11 @@ pub(super) fn timerfd_create(_: &mut Thread, a: &[u64; 6]) -> Result {
 
 pub(super) fn inotify_init1(_: &mut Thread, a: &[u64; 6]) -> Result {
     Ok(now(libc::SYS_inotify_init1, &[descriptor_flags(a[0])?, 0, 0, 0, 0, 0])?.into())
+}
+
+/// FAN_CLOEXEC and its like are the same everywhere; the flags of the descriptors in its events
+/// are those of `open`.
+pub(super) fn fanotify_init(_: &mut Thread, a: &[u64; 6]) -> Result {
+    let opened = flags::open_to_host(a[1]) as u64;
+    Ok(now(libc::SYS_fanotify_init, &[a[0], opened, 0, 0, 0, 0])?.into())
 }

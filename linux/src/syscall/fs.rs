@@ -10,20 +10,51 @@ use axperf::Bus;
 
 use super::{Arg, DONE, Result, now};
 use crate::errno::Errno;
+use crate::layout::PAGE;
 use crate::thread::Thread;
 use crate::{flags, procfs};
 
 const AT_FDCWD: u64 = libc::AT_FDCWD as u64;
 
 pub(super) fn open(t: &mut Thread, a: &[u64; 6]) -> Result {
-    open_in(t, AT_FDCWD, a[0], a[1], a[2])
+    open_in(t, AT_FDCWD, a[0], a[1], How { mode: a[2], resolve: None })
 }
 
 pub(super) fn openat(t: &mut Thread, a: &[u64; 6]) -> Result {
-    open_in(t, a[0], a[1], a[2], a[3])
+    open_in(t, a[0], a[1], a[2], How { mode: a[3], resolve: None })
 }
 
-fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, mode: u64) -> Result {
+/// openat2: unlike the others it refuses flags that it doesn't know.
+pub(super) fn openat2(t: &mut Thread, a: &[u64; 6]) -> Result {
+    /// Bytes of `struct open_how` (flags, mode, resolve); later fields must be 0.
+    const SIZE: u64 = 24;
+    if a[3] < SIZE {
+        return Err(Errno(libc::EINVAL));
+    }
+    if a[3] > PAGE {
+        return Err(Errno(libc::E2BIG));
+    }
+    let mut how = vec![0; a[3] as usize];
+    t.shared.space.read(a[2], &mut how)?;
+    if how[SIZE as usize..].iter().any(|b| *b != 0) {
+        return Err(Errno(libc::E2BIG));
+    }
+    let field = |i: usize| u64::from_le_bytes(how[8 * i..][..8].try_into().expect("eight bytes"));
+    let (guest_flags, mode, resolve) = (field(0), field(1), field(2));
+    if flags::OPEN.to_host(guest_flags & !flags::ACCESS_MODE).is_none() {
+        return Err(Errno(libc::EINVAL));
+    }
+    open_in(t, a[0], a[1], guest_flags, How { mode, resolve: Some(resolve) })
+}
+
+/// How a file is opened, besides the flags.
+struct How {
+    mode: u64,
+    /// RESOLVE_ flags; None for calls that have none.
+    resolve: Option<u64>,
+}
+
+fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, how: How) -> Result {
     let name = t.shared.space.read_string(path, libc::PATH_MAX as usize)?;
     let close_on_exec = guest_flags & flags::CLOEXEC != 0;
     if t.own_proc_file(&name) == Some(b"mem") {
@@ -40,14 +71,24 @@ fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, mode: u64) -> Resu
     let host_flags = flags::open_to_host(guest_flags);
     // What may change a file isn't for the sysroot's.
     const CHANGES: i32 = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
-    let host = if host_flags & CHANGES == libc::O_RDONLY {
+    // A path that is to stay below its directory is taken as it is.
+    let confined = how.resolve.is_some_and(|r| r != 0);
+    let host = if host_flags & CHANGES == libc::O_RDONLY && !confined {
         t.host_path(&name, guest_flags & flags::NOFOLLOW == 0)
     } else {
         name
     };
     let host = CString::new(host).unwrap_or_default();
     let host_flags = host_flags as u64;
-    let fd = t.block(libc::SYS_openat, &[dir, host.as_ptr() as u64, host_flags, mode, 0, 0])?;
+    let name = host.as_ptr() as u64;
+    let fd = match how.resolve {
+        None => t.block(libc::SYS_openat, &[dir, name, host_flags, how.mode, 0, 0])?,
+        Some(resolve) => {
+            let host_how = [host_flags, how.mode, resolve];
+            let at = host_how.as_ptr() as u64;
+            t.block(libc::SYS_openat2, &[dir, name, at, size_of_val(&host_how) as u64, 0, 0])?
+        }
+    };
     Ok(t.shared.descriptors.admit(fd)?.into())
 }
 
@@ -142,4 +183,30 @@ pub(super) fn lchown(t: &mut Thread, a: &[u64; 6]) -> Result {
     let flags = libc::AT_SYMLINK_NOFOLLOW as u64;
     now(libc::SYS_fchownat, &[AT_FDCWD, path.as_ptr() as u64, a[1], a[2], flags, 0])?;
     DONE
+}
+
+pub(super) fn open_by_handle_at(_: &mut Thread, a: &[u64; 6]) -> Result {
+    let host_flags = flags::open_to_host(a[2]) as u64;
+    Ok(now(libc::SYS_open_by_handle_at, &[a[0], a[1], host_flags, 0, 0, 0])?.into())
+}
+
+/// getdents: the records of getdents64 are as long, with the type before the name, not at the end.
+pub(super) fn getdents(t: &mut Thread, a: &[u64; 6]) -> Result {
+    const LENGTH: usize = 16;
+    const TYPE: usize = 18;
+    /// Fewer than asked for is what a program expects anyway.
+    const MOST: u64 = 65536;
+    let mut list = vec![0u8; u64::from(a[2] as u32).min(MOST) as usize];
+    let at = list.as_mut_ptr() as u64;
+    let got = now(libc::SYS_getdents64, &[a[0], at, list.len() as u64, 0, 0, 0])?;
+    list.truncate(got as usize);
+    let mut rest = list.as_mut_slice();
+    while rest.len() > TYPE {
+        let len = usize::from(u16::from_le_bytes([rest[LENGTH], rest[LENGTH + 1]]));
+        let Some((record, others)) = rest.split_at_mut_checked(len) else { break };
+        record[TYPE..].rotate_left(1);
+        rest = others;
+    }
+    t.shared.space.write(a[1], &list)?;
+    Ok(got.into())
 }

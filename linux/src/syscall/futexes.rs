@@ -1,5 +1,7 @@
 //! futex: the host's, on the guest's memory.
 
+use axperf::Bus;
+
 use super::{NO_RESTART, Result, is_guest};
 use crate::errno::Errno;
 use crate::thread::Thread;
@@ -50,4 +52,21 @@ pub(super) fn futex(t: &mut Thread, a: &[u64; 6]) -> Result {
         Err(Errno(libc::EINTR)) if timed => Err(NO_RESTART),
         other => Ok(other?.into()),
     }
+}
+
+/// futex_waitv: `struct futex_waitv`s (value, address, flags), as the host's.
+pub(super) fn futex_waitv(t: &mut Thread, a: &[u64; 6]) -> Result {
+    const MOST: u64 = 128;
+    const EACH: usize = 24;
+    if a[1] == 0 || a[1] > MOST || a[0] == 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let mut waiters = vec![0; a[1] as usize * EACH];
+    t.shared.space.read(a[0], &mut waiters)?;
+    for waiter in waiters.chunks_exact(EACH) {
+        let addr = u64::from_le_bytes(waiter[8..16].try_into().expect("eight bytes"));
+        is_guest(addr, 8)?;
+    }
+    let host = [waiters.as_ptr() as u64, a[1], a[2], a[3], a[4], 0];
+    Ok(t.block(libc::SYS_futex_waitv, &host)?.into())
 }

@@ -2,9 +2,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::{DONE, Result};
+use axperf::Bus;
+
+use super::{DONE, Result, is_guest, now};
 use crate::errno::Errno;
 use crate::flags;
+use crate::layout::{PAGE, page_up};
 use crate::mm::{Advice, Mapping, Placement, Prot};
 use crate::thread::Thread;
 
@@ -96,6 +99,67 @@ pub(super) fn mremap(t: &mut Thread, a: &[u64; 6]) -> Result {
 pub(super) fn madvise(t: &mut Thread, a: &[u64; 6]) -> Result {
     let advice = flags::advice(a[2]).ok_or(Errno(libc::EINVAL))?;
     t.shared.space.advise(a[0], a[1], Advice(advice))?;
+    DONE
+}
+
+/// mincore: a byte for each of Alpha's pages, resident if all of the host's in it are.
+pub(super) fn mincore(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let [addr, len, vec, ..] = *a;
+    if !addr.is_multiple_of(PAGE) {
+        return Err(Errno(libc::EINVAL));
+    }
+    let no_memory = Errno(libc::ENOMEM);
+    let end = page_up(len).and_then(|l| addr.checked_add(l)).ok_or(no_memory)?;
+    is_guest(addr, end - addr).map_err(|_| no_memory)?;
+    is_guest(vec, (end - addr) / PAGE)?;
+    /// Pages asked about at a time.
+    const STEP: u64 = 1024 * PAGE;
+    let mut at = addr;
+    while at < end {
+        let step = STEP.min(end - at);
+        // Up to the first gap.
+        let resident = t.shared.space.resident(at, step)?;
+        t.shared.space.write(vec + (at - addr) / PAGE, &resident)?;
+        if (resident.len() as u64) < step / PAGE {
+            return Err(no_memory);
+        }
+        at += step;
+    }
+    DONE
+}
+
+/// mlockall's flags (`asm/mman.h`).
+mod mcl {
+    pub const CURRENT: u64 = 0x2000;
+    pub const FUTURE: u64 = 0x4000;
+    pub const ONFAULT: u64 = 0x8000;
+}
+
+/// mlockall: what is mapped now is locked. What is mapped later is not: the host's flag for that
+/// would lock axperf's memory too.
+pub(super) fn mlockall(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let known = mcl::CURRENT | mcl::FUTURE | mcl::ONFAULT;
+    if a[0] & !known != 0 || a[0] & (mcl::CURRENT | mcl::FUTURE) == 0 {
+        return Err(Errno(libc::EINVAL));
+    }
+    if a[0] & mcl::CURRENT != 0 {
+        let flags = if a[0] & mcl::ONFAULT != 0 { libc::MLOCK_ONFAULT as u64 } else { 0 };
+        for vma in t.shared.space.table().iter() {
+            match now(libc::SYS_mlock2, &[vma.start, vma.end - vma.start, flags, 0, 0, 0]) {
+                // Memory without access can't be read in; it is locked all the same.
+                Ok(_) | Err(Errno(libc::ENOMEM)) if vma.prot == Prot::NONE => {}
+                Ok(_) => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    DONE
+}
+
+pub(super) fn munlockall(t: &mut Thread, _: &[u64; 6]) -> Result {
+    for vma in t.shared.space.table().iter() {
+        now(libc::SYS_munlock, &[vma.start, vma.end - vma.start, 0, 0, 0, 0])?;
+    }
     DONE
 }
 

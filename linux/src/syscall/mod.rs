@@ -8,6 +8,7 @@ mod info;
 mod ioctl;
 mod memory;
 mod process;
+mod signalfd;
 mod signals;
 mod socket;
 mod stat;
@@ -89,8 +90,12 @@ enum Size {
 /// How a call is carried out.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// It isn't: ENOSYS.
+    /// It isn't, though Linux/alpha has it: ENOSYS, and a line in the log.
     Missing,
+    /// A kernel doesn't have it either: ENOSYS.
+    Absent,
+    /// EPERM.
+    Denied,
     /// By the host's call of this number, with the same arguments.
     Host(i64),
     /// By the host's call of this number, with AT_FDCWD before the arguments.
@@ -186,6 +191,8 @@ fn carry_out(t: &mut Thread, row: &Row, args: &[u64; 6]) -> Result {
                 .say(format_args!("system call {} ({}) isn't implemented", row.name, row.number));
             return Err(Errno(libc::ENOSYS));
         }
+        How::Absent => return Err(Errno(libc::ENOSYS)),
+        How::Denied => return Err(Errno(libc::EPERM)),
         How::Call(f) => f(t, args),
         How::Host(number) => by_host(t, row, number, args, 0),
         How::HostAt(number) => by_host(t, row, number, args, 1),

@@ -423,3 +423,15 @@ pub(super) fn prlimit64(t: &mut Thread, a: &[u64; 6]) -> Result {
     }
     DONE
 }
+
+/// The caller's own list; those of other threads are not to be looked at.
+pub(super) fn get_robust_list(t: &mut Thread, a: &[u64; 6]) -> Result {
+    /// Bytes of `struct robust_list_head`.
+    const SIZE: u64 = 24;
+    if a[0] as i32 != 0 && a[0] as i32 != t.ids.tid {
+        return Err(Errno(libc::EPERM));
+    }
+    t.shared.space.write_u64(a[2], SIZE)?;
+    t.shared.space.write_u64(a[1], t.robust_list)?;
+    DONE
+}

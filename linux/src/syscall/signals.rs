@@ -285,3 +285,14 @@ fn leave(t: &mut Thread, f: impl FnOnce(&Thread, &mut Regs) -> Result<Restored>)
     }
     Ok(Ret::Kept)
 }
+
+/// pidfd_send_signal: the siginfo may be left out.
+pub(super) fn pidfd_send_signal(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let (signal, info) = match a[2] {
+        0 => (to_send(a[1])?, None),
+        at => queued(t, a[1], at).map(|(signal, info)| (signal, Some(info)))?,
+    };
+    let info = info.as_ref().map_or(0, |i| i.0.as_ptr() as u64);
+    now(libc::SYS_pidfd_send_signal, &[a[0], signal, info, a[3], 0, 0])?;
+    DONE
+}

@@ -1,5 +1,7 @@
 //! Sockets: addresses and messages have the host's layouts, types and options other numbers.
 
+use std::time::{Duration, Instant};
+
 use axperf::Bus;
 
 use super::descriptor::admit_both;
@@ -74,22 +76,47 @@ const OPTIONS: &[(u64, i32)] = &[
     (34, libc::SO_PASSSEC),
     (35, libc::SO_TIMESTAMPNS),
     (36, libc::SO_MARK),
-    (40, libc::SO_RXQ_OVFL),
-    (49, libc::SO_INCOMING_CPU),
+    (26, libc::SO_ATTACH_FILTER),
+    (27, libc::SO_DETACH_FILTER),
+    (30, libc::SO_PEERSEC),
+    (37, libc::SO_TIMESTAMPING),
 ];
+
+/// Options from here on have one number everywhere.
+const SAME: std::ops::RangeInclusive<u64> = 40..=83;
+/// SO_ATTACH_FILTER and SO_ATTACH_REUSEPORT_CBPF: a program that the value points to.
+const PROGRAMS: [u64; 2] = [26, 51];
 
 /// The host's level and option.
 fn option(level: u64, name: u64) -> Result<[u64; 2]> {
     if level & 0xffff_ffff != SOL_SOCKET {
         return Ok([level, name]);
     }
+    if SAME.contains(&name) {
+        return Ok([libc::SOL_SOCKET as u64, name]);
+    }
     let row = OPTIONS.iter().find(|o| o.0 == name).ok_or(Errno(libc::ENOPROTOOPT))?;
     Ok([libc::SOL_SOCKET as u64, row.1 as u64])
 }
 
-pub(super) fn setsockopt(_: &mut Thread, a: &[u64; 6]) -> Result {
-    let [level, name] = option(a[1], a[2])?;
+pub(super) fn setsockopt(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let [level, name] = option(a[1], a[2] & 0xffff_ffff)?;
+    if level == libc::SOL_SOCKET as u64 && PROGRAMS.contains(&(a[2] & 0xffff_ffff)) {
+        return attach(t, a, name);
+    }
     now(libc::SYS_setsockopt, &[a[0], level, name, a[3], a[4], 0])?;
+    DONE
+}
+
+/// `struct sock_fprog`: a count, and a pointer to as many instructions of 8 bytes.
+fn attach(t: &Thread, a: &[u64; 6], name: u64) -> Result {
+    if a[4] as u32 != 16 {
+        return Err(Errno(libc::EINVAL));
+    }
+    let program = Bytes::<16>::read(&t.shared.space, a[3])?;
+    is_guest(program.u64(8), u64::from(program.u16(0)) * 8)?;
+    let (level, at) = (libc::SOL_SOCKET as u64, program.0.as_ptr() as u64);
+    now(libc::SYS_setsockopt, &[a[0], level, name, at, 16, 0])?;
     DONE
 }
 
@@ -200,6 +227,50 @@ pub(super) fn sendmmsg(t: &mut Thread, a: &[u64; 6]) -> Result {
             _ => break,
         }
         count += 1;
+    }
+    Ok(count.into())
+}
+
+/// Messages one after the other, until there are enough, the time is over, or (with
+/// MSG_WAITFORONE) there is one and no other waits.
+pub(super) fn recvmmsg(t: &mut Thread, a: &[u64; 6]) -> Result {
+    const EACH: u64 = 64;
+    const RECEIVED: u64 = msg::SIZE as u64;
+    const WAIT_FOR_ONE: u64 = libc::MSG_WAITFORONE as u64;
+    let deadline = match a[4] {
+        0 => None,
+        at => {
+            let b = Bytes::<16>::read(&t.shared.space, at)?;
+            let (seconds, nano) = (b.i64(0), b.i64(8));
+            if seconds < 0 || !(0..1_000_000_000).contains(&nano) {
+                return Err(Errno(libc::EINVAL));
+            }
+            Instant::now().checked_add(Duration::new(seconds as u64, nano as u32))
+        }
+    };
+    let mut count = 0;
+    let mut flags = a[3] & !WAIT_FOR_ONE;
+    while count < a[2].min(1024) {
+        let at = a[1] + count * EACH;
+        match recvmsg(t, &[a[0], at, flags, 0, 0, 0]) {
+            Ok(Ret::Value(got)) => t.shared.space.write_u32(at + RECEIVED, got as u32)?,
+            Err(e) if count == 0 => return Err(e),
+            _ => break,
+        }
+        count += 1;
+        if a[3] & WAIT_FOR_ONE != 0 {
+            flags |= libc::MSG_DONTWAIT as u64;
+        }
+        if deadline.is_some_and(|d| Instant::now() >= d) {
+            break;
+        }
+    }
+    if let Some(deadline) = deadline {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut b = Bytes::<16>::zeroed();
+        b.put_u64(0, left.as_secs());
+        b.put_u64(8, left.subsec_nanos().into());
+        b.write(&t.shared.space, a[4])?;
     }
     Ok(count.into())
 }

@@ -2,7 +2,7 @@
 
 use axperf::Bus;
 
-use super::{Result, is_guest};
+use super::{Result, is_guest, now};
 use crate::errno::Errno;
 use crate::thread::Thread;
 
@@ -46,4 +46,39 @@ pub(super) fn preadv(t: &mut Thread, a: &[u64; 6]) -> Result {
 
 pub(super) fn pwritev(t: &mut Thread, a: &[u64; 6]) -> Result {
     transfer(t, libc::SYS_pwritev, a, [a[3], 0])
+}
+
+/// The flags (RWF_...) are the same everywhere.
+pub(super) fn preadv2(t: &mut Thread, a: &[u64; 6]) -> Result {
+    with_flags(t, libc::SYS_preadv2, a)
+}
+
+pub(super) fn pwritev2(t: &mut Thread, a: &[u64; 6]) -> Result {
+    with_flags(t, libc::SYS_pwritev2, a)
+}
+
+fn with_flags(t: &Thread, number: i64, a: &[u64; 6]) -> Result {
+    let list = buffers(t, a[1], a[2])?;
+    let args = [a[0], list.as_ptr() as u64, a[2], a[3], 0, a[5]];
+    Ok(t.block(number, &args)?.into())
+}
+
+pub(super) fn vmsplice(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let list = buffers(t, a[1], a[2])?;
+    Ok(t.block(libc::SYS_vmsplice, &[a[0], list.as_ptr() as u64, a[2], a[3], 0, 0])?.into())
+}
+
+pub(super) fn process_vm_readv(t: &mut Thread, a: &[u64; 6]) -> Result {
+    other_process(t, libc::SYS_process_vm_readv, a)
+}
+
+pub(super) fn process_vm_writev(t: &mut Thread, a: &[u64; 6]) -> Result {
+    other_process(t, libc::SYS_process_vm_writev, a)
+}
+
+/// The other process's buffers too are below 2^42: what is above is not a guest's.
+fn other_process(t: &Thread, number: i64, a: &[u64; 6]) -> Result {
+    let (here, there) = (buffers(t, a[1], a[2])?, buffers(t, a[3], a[4])?);
+    let (here, there) = (here.as_ptr() as u64, there.as_ptr() as u64);
+    Ok(now(number, &[a[0], here, a[2], there, a[4], a[5]])?.into())
 }
