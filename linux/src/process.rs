@@ -484,6 +484,7 @@ fn event(vma: &Vma) -> MapEvent {
     let (path, offset, device, inode) = match &vma.backing {
         Backing::Anonymous => (b"//anon".to_vec(), 0, 0, 0),
         Backing::Named(name) => (name.as_bytes().to_vec(), 0, 0, 0),
+        Backing::Shm(id, offset) => (format!("/SYSV{id:08x}").into_bytes(), *offset, 0, 0),
         Backing::File(file, offset) => (file.path.clone(), *offset, file.device, file.inode),
     };
     MapEvent {

@@ -34,7 +34,13 @@ pub(crate) fn content(t: &Thread, path: &[u8]) -> Option<Vec<u8>> {
 
 /// A line of /proc/PID/maps.
 fn maps_line(v: &Vma, sysroot: &Sysroot) -> Vec<u8> {
+    let segment;
     let (offset, device, inode, name) = match &v.backing {
+        // Linux shows the segment's key, and its id for an inode.
+        Backing::Shm(id, offset) => {
+            segment = format!("/SYSV{id:08x}");
+            (*offset, 0, *id as u64, segment.as_bytes())
+        }
         Backing::Anonymous => (0, 0, 0, &b""[..]),
         Backing::Named(name) => (0, 0, 0, name.as_bytes()),
         Backing::File(file, offset) => {

@@ -214,6 +214,26 @@ fn newer_system_calls() {
     }
 }
 
+#[test]
+fn ipc() {
+    if tools() {
+        Native::of(source("ipc.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+/// Every system call with bad pointers: the program stays, and gets one of Alpha's errors.
+#[test]
+fn bad_pointers() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("badpointers.c"), &dir.path("badpointers"), &[]);
+    let got = run_alpha(&dir.path(""), "badpointers", &["-i"], &[]);
+    assert_eq!(text(&got.stdout), "done\n", "{}", text(&got.stderr));
+    assert!(got.status.success());
+}
+
 /// Code that a program makes, in memory of every kind.
 #[test]
 fn new_code() {

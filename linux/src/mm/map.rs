@@ -69,13 +69,7 @@ impl Space {
         let flags = kind | how | anonymous | m.host_flags;
         host_map(&range, m.prot, flags, fd, offset)?;
         if let Some(tail) = file.as_ref().and_then(|f| f.tail(&range)) {
-            host_map(
-                &tail,
-                m.prot,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
-                -1,
-                0,
-            )?;
+            host_zeros(&tail, m.prot)?;
         }
         let backing = match (file, m.name) {
             (Some(f), _) => Backing::File(f.identity, f.offset),
@@ -217,6 +211,7 @@ impl Space {
         let mut removed = inner.vmas.remove(old_range);
         let backing = match vma.backing {
             Backing::File(file, offset) => Backing::File(file, offset + (old - vma.start)),
+            Backing::Shm(id, offset) => Backing::Shm(id, offset + (old - vma.start)),
             other => other,
         };
         removed.extend(inner.vmas.insert(Vma { start: to, end: to + new_len, backing, ..vma }));
@@ -319,7 +314,7 @@ impl Space {
         self.engine.invalidate_all();
     }
 
-    fn check_limit(&self, inner: &Inner, more: u64) -> Result<(), Errno> {
+    pub(super) fn check_limit(&self, inner: &Inner, more: u64) -> Result<(), Errno> {
         let limit = self.limit.load(Ordering::Relaxed);
         if limit != u64::MAX && inner.vmas.total().saturating_add(more) > limit {
             return Err(Errno(libc::ENOMEM));
@@ -329,7 +324,7 @@ impl Space {
 
     /// Drops translations of what was executable in `parts`. Not under the lock: the translator
     /// holds its own while it fetches.
-    fn forget_code(&self, parts: &[Vma]) {
+    pub(super) fn forget_code(&self, parts: &[Vma]) {
         for part in parts.iter().filter(|p| p.prot.execute()) {
             self.engine.invalidate(part.start..part.end);
         }
@@ -338,7 +333,7 @@ impl Space {
 
 impl Inner {
     /// Where a mapping of `len` bytes goes, and whether it may replace what is there.
-    fn place(&self, place: Placement, len: u64) -> Result<(u64, bool), Errno> {
+    pub(super) fn place(&self, place: Placement, len: u64) -> Result<(u64, bool), Errno> {
         let no_memory = Errno(libc::ENOMEM);
         match place {
             Placement::Anywhere(hint) => {
@@ -448,6 +443,12 @@ fn host_map(range: &Range<u64>, prot: Prot, flags: i32, fd: i32, offset: u64) ->
         )
     };
     if at == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(()) }
+}
+
+/// Maps zeros in place of what is there.
+pub(super) fn host_zeros(range: &Range<u64>, prot: Prot) -> Result<(), Errno> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    host_map(range, prot, flags, -1, 0)
 }
 
 /// Takes a range that nothing is to be in.

@@ -5,9 +5,11 @@
 //! pages are 4 KiB or 8 KiB, the guest's 8 KiB.
 
 mod map;
+mod shm;
 mod vma;
 
 pub use map::{Advice, Mapping, Placement};
+pub use shm::Segment;
 pub use vma::{Backing, MappedFile, Prot, Vma, VmaTable};
 
 use std::ops::Range;

@@ -76,6 +76,8 @@ pub enum Backing {
     Named(&'static str),
     /// A file from this offset on.
     File(Arc<MappedFile>, u64),
+    /// The segment of System V's shared memory with this id, from this offset on.
+    Shm(i32, u64),
 }
 
 impl Backing {
@@ -83,7 +85,8 @@ impl Backing {
     fn advanced(&self, by: u64) -> Backing {
         match self {
             Backing::File(file, offset) => Backing::File(file.clone(), offset + by),
-            other => other.clone(),
+            Backing::Shm(id, offset) => Backing::Shm(*id, offset + by),
+            Backing::Anonymous | Backing::Named(_) => self.clone(),
         }
     }
 }

@@ -210,3 +210,9 @@ pub(super) fn getdents(t: &mut Thread, a: &[u64; 6]) -> Result {
     t.shared.space.write(a[1], &list)?;
     Ok(got.into())
 }
+
+pub(super) fn oldumount(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let path = t.path(a[0], Arg::HostPath)?;
+    now(libc::SYS_umount2, &[path.as_ptr() as u64, 0, 0, 0, 0, 0])?;
+    DONE
+}

@@ -66,6 +66,16 @@ pub(super) fn gethostname(t: &mut Thread, a: &[u64; 6]) -> Result {
     DONE
 }
 
+/// osf_getdomainname.
+pub(super) fn osf_getdomainname(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let [.., domain] = names(t)?;
+    let len = usize::try_from(a[1] as i32).map_err(|_| Errno(libc::EINVAL))?;
+    let mut domain = domain;
+    domain.push(0);
+    t.shared.space.write(a[0], &domain[..domain.len().min(len)])?;
+    DONE
+}
+
 /// OSF/1's sysinfo: strings by number.
 pub(super) fn osf_sysinfo(t: &mut Thread, a: &[u64; 6]) -> Result {
     let mut all = names(t)?.to_vec();

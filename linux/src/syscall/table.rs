@@ -9,8 +9,8 @@ use libc::*;
 use super::Arg::{Dir, Fd, HostPath, In, InOut, Link, Num, Out, Path, Text};
 use super::Size::{Array, Bytes, Len};
 use super::{
-    Arg, Block, How, Result, Row, descriptor, event, fs, futexes, info, ioctl, memory, process,
-    signalfd, signals, socket, stat, time, vector,
+    Arg, Block, How, Result, Row, descriptor, event, fs, futexes, info, ioctl, ipc, memory, mqueue,
+    process, signalfd, signals, socket, stat, time, vector,
 };
 use crate::thread::Thread;
 
@@ -176,7 +176,7 @@ rows! {
     85 osf_table = absent();
     86 osf_getitimer(Num, Out(Bytes(16))) = call(time::osf_getitimer);
     87 gethostname(Out(Len(1)), Num) = call(info::gethostname);
-    88 sethostname;
+    88 sethostname(In(Len(1)), Num) = host(SYS_sethostname);
     89 getdtablesize() = call(descriptor::getdtablesize);
     90 dup2(Fd, Num) = call(descriptor::dup2);
     91 fstat(Fd, Out(Bytes(80))) = call(stat::fstat);
@@ -248,27 +248,27 @@ rows! {
     161 osf_fstatfs;
     163 osf_asynch_daemon = absent();
     164 osf_getfh = absent();
-    165 osf_getdomainname;
-    166 setdomainname;
+    165 osf_getdomainname(Out(Len(1)), Num) = call(info::osf_getdomainname);
+    166 setdomainname(In(Len(1)), Num) = host(SYS_setdomainname);
     169 osf_exportfs = absent();
     181 osf_alt_plock = absent();
     184 osf_getmnt = absent();
     187 osf_alt_sigpending = absent();
     188 osf_alt_setsid = absent();
     199 osf_swapon = denied();
-    200 msgctl;
-    201 msgget;
-    202 msgrcv;
-    203 msgsnd;
-    204 semctl;
-    205 semget;
-    206 semop;
+    200 msgctl(Num, Num, Num) = call(ipc::msgctl);
+    201 msgget(Num, Num) = host(SYS_msgget);
+    202 msgrcv(Num, Num, Num, Num, Num) = call(ipc::msgrcv).interrupts();
+    203 msgsnd(Num, Num, Num, Num) = call(ipc::msgsnd).interrupts();
+    204 semctl(Num, Num, Num, Num) = call(ipc::semctl);
+    205 semget(Num, Num, Num) = host(SYS_semget);
+    206 semop(Num, In(Array(2, 6)), Num) = call(ipc::semop).interrupts();
     207 osf_utsname(Out(Bytes(160))) = call(info::osf_utsname);
     208 lchown(HostPath, Num, Num) = call(fs::lchown);
-    209 shmat;
-    210 shmctl;
-    211 shmdt;
-    212 shmget;
+    209 shmat(Num, Num, Num) = call(ipc::shmat);
+    210 shmctl(Num, Num, Num) = call(ipc::shmctl);
+    211 shmdt(Num) = call(ipc::shmdt);
+    212 shmget(Num, Num, Num) = host(SYS_shmget);
     213 osf_mvalid = absent();
     214 osf_getaddressconf = absent();
     215 osf_msleep = absent();
@@ -332,7 +332,7 @@ rows! {
     317 munlockall() = call(memory::munlockall);
     318 sysinfo(Out(Bytes(112))) = host(SYS_sysinfo);
     319 _sysctl = absent();
-    321 oldumount;
+    321 oldumount(HostPath) = call(fs::oldumount);
     322 swapon = denied();
     323 times(Out(Bytes(32))) = call(time::times);
     324 personality(Num) = call(info::personality);
@@ -431,7 +431,7 @@ rows! {
     420 clock_gettime(Num, Out(Bytes(16))) = host(SYS_clock_gettime);
     421 clock_getres(Num, Out(Bytes(16))) = host(SYS_clock_getres);
     422 clock_nanosleep(Num, Num, In(Bytes(16)), Out(Bytes(16))) = host(SYS_clock_nanosleep).interrupts();
-    423 semtimedop;
+    423 semtimedop(Num, In(Array(2, 6)), Num, In(Bytes(16))) = host(SYS_semtimedop).interrupts();
     424 tgkill(Num, Num, Num) = call(signals::tgkill);
     425 stat64(Path, Out(Bytes(136))) = call(stat::stat64);
     426 lstat64(Link, Out(Bytes(136))) = call(stat::lstat64);
@@ -440,12 +440,12 @@ rows! {
     429 mbind = absent();
     430 get_mempolicy = absent();
     431 set_mempolicy = absent();
-    432 mq_open;
-    433 mq_unlink;
-    434 mq_timedsend;
-    435 mq_timedreceive;
-    436 mq_notify;
-    437 mq_getsetattr;
+    432 mq_open(Text, Num, Num, In(Bytes(64))) = call(mqueue::mq_open).descriptor();
+    433 mq_unlink(Text) = host(SYS_mq_unlink);
+    434 mq_timedsend(Fd, In(Len(2)), Num, Num, In(Bytes(16))) = host(SYS_mq_timedsend).restarts();
+    435 mq_timedreceive(Fd, Out(Len(2)), Num, Out(Bytes(4)), In(Bytes(16))) = host(SYS_mq_timedreceive).restarts();
+    436 mq_notify(Fd, In(Bytes(64))) = call(mqueue::mq_notify);
+    437 mq_getsetattr(Fd, In(Bytes(64)), Out(Bytes(64))) = call(mqueue::mq_getsetattr);
     438 waitid(Num, Num, Out(Bytes(128)), Num, Out(Bytes(144))) = call(process::waitid).restarts();
     439 add_key = absent();
     440 request_key = absent();
