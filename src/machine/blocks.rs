@@ -393,8 +393,8 @@ mod tests {
         br $31, start
     ";
 
-    /// Steps go on by jumps where code is optimised. Otherwise the stack grows, and a run ends where
-    /// it has grown too far.
+    /// The stack grows by steps that don't go on by a jump: without optimisation all, with it those
+    /// that call something on their way. A run ends where it has grown too far.
     #[test]
     fn the_stack_is_bounded() {
         const FUEL: u64 = 1 << 20;
@@ -402,11 +402,7 @@ mod tests {
         // Which links the blocks.
         run(&mut blocks, &mut regs, &memory, 1000);
         let runs = run(&mut blocks, &mut regs, &memory, FUEL);
-        if cfg!(debug_assertions) {
-            assert!(runs < 20_000, "{runs}");
-        } else {
-            assert!(runs <= 2, "{runs}");
-        }
+        assert!(runs < 20_000, "{runs}");
     }
 
     /// A run in pieces of any size is the run.

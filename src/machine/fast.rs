@@ -151,10 +151,8 @@ impl<M: Reach, const FORWARD: u8> Sem for Fast<'_, M, FORWARD> {
     ) -> Result<u64, Bail> {
         // SAFETY: `words` are a `Regs`'s.
         let fpcr = unsafe { *self.fpcr_word() };
-        match fp::ordinary(op, format, q, fpcr, a, b) {
-            Some(value) => Ok(value),
-            None => self.fp_result(fp::unusual(op, format, q, fpcr, a, b)),
-        }
+        // Without a call, it needs none of the host's registers that a call keeps.
+        fp::ordinary(op, format, q, fpcr, a, b).ok_or(Bail)
     }
     #[inline(always)]
     fn fp_compare(

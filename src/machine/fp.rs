@@ -212,7 +212,9 @@ pub(crate) fn ordinary(
     a: u64,
     b: u64,
 ) -> Option<u64> {
-    if mode(q, fpcr) != Mode::Nearest || !is_ordinary(a) || !is_ordinary(b) {
+    let to_nearest = q.rounding == Rounding::Nearest
+        || q.rounding == Rounding::Dynamic && Mode::from_fpcr(fpcr) == Mode::Nearest;
+    if !to_nearest || !is_ordinary(a) || !is_ordinary(b) {
         return None;
     }
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
@@ -275,15 +277,7 @@ pub(crate) fn arith(op: FpOp, format: FpFormat, q: Qualifiers, fpcr: u64, a: u64
 }
 
 /// Arithmetic on anything.
-#[inline(never)]
-pub(crate) fn unusual(
-    op: FpOp,
-    format: FpFormat,
-    q: Qualifiers,
-    fpcr: u64,
-    a: u64,
-    b: u64,
-) -> Done {
+fn unusual(op: FpOp, format: FpFormat, q: Qualifiers, fpcr: u64, a: u64, b: u64) -> Done {
     let a = if op == FpOp::Sqrt { 0 } else { a };
     let operands = Operands::new(q, fpcr, a, b);
     let ieee = compute(op, format, setting(q, fpcr), operands.a, operands.b);

@@ -146,9 +146,9 @@ axperf_isa::for_each_insn!(define_codes);
 fn pack(q: Qualifiers) -> i32 {
     let rounding = match q.rounding {
         Rounding::Nearest => 0,
-        Rounding::Dynamic => 1,
-        Rounding::Chopped => 2,
-        Rounding::MinusInfinity => 3,
+        Rounding::Chopped => 1,
+        Rounding::MinusInfinity => 2,
+        Rounding::Dynamic => 3,
     };
     rounding | i32::from(q.underflow) << 2 | i32::from(q.software) << 3 | i32::from(q.inexact) << 4
 }
@@ -159,9 +159,9 @@ pub(crate) fn unpack(imm: i32) -> Qualifiers {
     Qualifiers {
         rounding: match imm & 3 {
             0 => Rounding::Nearest,
-            1 => Rounding::Dynamic,
-            2 => Rounding::Chopped,
-            _ => Rounding::MinusInfinity,
+            1 => Rounding::Chopped,
+            2 => Rounding::MinusInfinity,
+            _ => Rounding::Dynamic,
         },
         underflow: imm >> 2 & 1 != 0,
         software: imm >> 3 & 1 != 0,
