@@ -44,9 +44,45 @@ pub fn file(directory: &Path, program: &[u8], configuration: &str) -> std::io::R
     Ok(directory.join(format!("{hash:016x}.code")))
 }
 
+/// Files in the directory at most.
+const MOST: usize = 1000;
+
+/// Removes the files that were written longest ago, if there are too many.
+pub fn prune(directory: &Path) -> std::io::Result<()> {
+    let mut files = Vec::new();
+    for entry in directory.read_dir()? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "code") {
+            files.push((path.symlink_metadata()?.modified()?, path));
+        }
+    }
+    files.sort_unstable();
+    let many = files.len().saturating_sub(MOST);
+    files.into_iter().take(many).try_for_each(|(_, path)| std::fs::remove_file(path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_oldest_files_go() {
+        let dir = std::env::temp_dir().join(format!("axperf-prune-{}", std::process::id()));
+        std::fs::create_dir(&dir).unwrap();
+        let now = std::time::SystemTime::now();
+        for i in 0..MOST as u64 + 3 {
+            let file = std::fs::File::create(dir.join(format!("{i}.code"))).unwrap();
+            file.set_modified(now - std::time::Duration::from_secs(i)).unwrap();
+        }
+        std::fs::write(dir.join("other"), "").unwrap();
+        prune(&dir).unwrap();
+        let is_there = |name: String| dir.join(name).exists();
+        for i in 0..MOST + 3 {
+            assert_eq!(is_there(format!("{i}.code")), i < MOST, "{i}");
+        }
+        assert!(is_there("other".into()));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
 
     /// Values: the XDG Base Directory Specification.
     #[test]

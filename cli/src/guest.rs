@@ -38,6 +38,7 @@ pub struct Guest {
     engine: Engine,
     stats: bool,
     verbose: bool,
+    cache: Option<PathBuf>,
 }
 
 impl Guest {
@@ -82,7 +83,13 @@ impl Guest {
         }
         let argv = options.argv.clone();
         let process = Process::new(&engine, argv, environment(&options.env), &linux, observer)?;
-        Ok(Guest { process, engine, stats: options.stats, verbose: options.verbose })
+        Ok(Guest {
+            process,
+            engine,
+            stats: options.stats,
+            verbose: options.verbose,
+            cache: options.cache.clone(),
+        })
     }
 
     /// What is needed after the process has run: what to say of the engine.
@@ -90,7 +97,13 @@ impl Guest {
         let shared = Arc::clone(self.process.shared());
         (
             self.process,
-            EngineReport { engine: self.engine, shared, wanted: self.stats, verbose: self.verbose },
+            EngineReport {
+                engine: self.engine,
+                shared,
+                wanted: self.stats,
+                verbose: self.verbose,
+                cache: self.cache,
+            },
         )
     }
 }
@@ -101,13 +114,19 @@ pub struct EngineReport {
     shared: Arc<axperf_linux::Shared>,
     wanted: bool,
     verbose: bool,
+    cache: Option<PathBuf>,
 }
 
 impl EngineReport {
     /// Keeps what was translated, and prints to standard error what was done, if that is wanted.
     pub fn finish(&self) {
         // The program has ended, however that went.
-        if let Err(e) = self.engine.save()
+        let kept = match (self.engine.save(), &self.cache) {
+            (Err(e), _) => Err(e.to_string()),
+            (Ok(1..), Some(directory)) => disk::prune(directory).map_err(|e| e.to_string()),
+            (Ok(_), _) => Ok(()),
+        };
+        if let Err(e) = kept
             && self.verbose
         {
             eprintln!("axperf: translations aren't kept: {e}");

@@ -36,6 +36,8 @@ pub(crate) struct Queue {
     /// The older first.
     waiting: Vec<Request>,
     thread: Thread,
+    /// The host's number of it, while it runs.
+    id: Option<i32>,
     /// It is at work.
     busy: bool,
     ends: bool,
@@ -61,6 +63,11 @@ impl Queue {
         self.busy || !self.waiting.is_empty()
     }
 
+    /// The host's number of the thread, if there is one.
+    pub fn thread_id(&self) -> Option<i32> {
+        self.id
+    }
+
     pub fn add(&mut self, request: Request) {
         self.waiting.push(request);
     }
@@ -83,6 +90,7 @@ impl Queue {
     pub fn forget_after_fork(&mut self) {
         self.waiting.clear();
         self.busy = false;
+        self.id = None;
         // There is no such thread to detach, either.
         std::mem::forget(std::mem::take(&mut self.thread));
     }
@@ -142,6 +150,8 @@ fn without_signals<T>(f: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 fn work(shared: &Shared) {
     let mut compiler = shared.compiler();
     let mut state = shared.lock();
+    // SAFETY: gettid has no preconditions and doesn't fail.
+    state.queue.id = Some(unsafe { libc::gettid() });
     while !state.queue.ends {
         let Some(request) = state.queue.take() else {
             state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);

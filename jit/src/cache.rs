@@ -626,6 +626,12 @@ impl Cache {
         self.shared.lock().stats
     }
 
+    /// The host's number of the translator's own thread, if it runs.
+    #[must_use]
+    pub fn background_thread(&self) -> Option<i32> {
+        self.shared.lock().queue.thread_id()
+    }
+
     /// Waits until all that is begun is published: for tests.
     pub fn settle(&self) {
         let mut state = self.shared.lock();

@@ -1,6 +1,7 @@
 //! Files of /proc that tell of the process: what the guest's kernel would show, not the host's.
 
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 
 use axperf::{Bus, Cpu};
 
@@ -28,8 +29,36 @@ pub(crate) fn content(t: &Thread, path: &[u8]) -> Option<Vec<u8>> {
             let read = shared.space.read(args.start, &mut text);
             Some(if read.is_ok() { text } else { Vec::new() })
         }
+        b"status" | b"stat" => {
+            // One of the threads isn't the program's.
+            shared.engine.background_thread()?;
+            let text = std::fs::read(std::ffi::OsStr::from_bytes(path)).ok()?;
+            Some(with_a_thread_less(text))
+        }
         _ => None,
     }
+}
+
+/// /proc/PID/status or stat with the number of threads less one.
+fn with_a_thread_less(text: Vec<u8>) -> Vec<u8> {
+    let less = |n: &str| n.trim().parse::<u64>().ok().map(|n| n.saturating_sub(1).to_string());
+    let Ok(text) = String::from_utf8(text) else { return Vec::new() };
+    if text.contains("\nThreads:") {
+        let line = |l: &str| match l.strip_prefix("Threads:").and_then(less) {
+            Some(n) => format!("Threads:\t{n}\n"),
+            None => l.to_owned(),
+        };
+        return text.split_inclusive('\n').map(line).collect::<String>().into_bytes();
+    }
+    // The 20th field; the second, the name in parentheses, may have spaces in it.
+    let after = text.rfind(')').map_or(0, |i| i + 1);
+    let mut fields: Vec<String> = text[after..].split(' ').map(str::to_owned).collect();
+    if let Some(field) = fields.get_mut(18)
+        && let Some(n) = less(field)
+    {
+        *field = n;
+    }
+    (text[..after].to_owned() + &fields.join(" ")).into_bytes()
 }
 
 /// A line of /proc/PID/maps.
@@ -107,6 +136,16 @@ fn cpuinfo(cpu: Cpu, unaligned: u64) -> String {
 mod tests {
     use super::*;
     use crate::mm::Prot;
+
+    /// Format: proc(5).
+    #[test]
+    fn threads() {
+        let status = b"Name:\tx\nThreads:\t3\nSigQ:\t0/9\n".to_vec();
+        assert_eq!(with_a_thread_less(status), b"Name:\tx\nThreads:\t2\nSigQ:\t0/9\n");
+        let stat = b"7 (a b) 2) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 3 18 19\n".to_vec();
+        let want = b"7 (a b) 2) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 2 18 19\n";
+        assert_eq!(with_a_thread_less(stat), want);
+    }
 
     /// Format: proc(5).
     #[test]

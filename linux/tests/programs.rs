@@ -234,6 +234,14 @@ fn bad_pointers() {
     assert!(got.status.success());
 }
 
+/// The translator's thread is none of the program's.
+#[test]
+fn tasks() {
+    if tools() {
+        Native::of(source("tasks.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
 /// Code that a program makes, in memory of every kind.
 #[test]
 fn new_code() {

@@ -184,6 +184,13 @@ impl Engine {
         self.inner.cache.as_ref()?.disk_problem()
     }
 
+    /// The host's number of the thread that translates in the background, if it runs: what lists
+    /// threads may want to leave it out.
+    #[must_use]
+    pub fn background_thread(&self) -> Option<i32> {
+        self.inner.cache.as_ref()?.background_thread()
+    }
+
     /// Waits until nothing is being translated in the background.
     pub fn settle(&self) {
         if let Some(cache) = &self.inner.cache {

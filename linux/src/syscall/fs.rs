@@ -133,6 +133,49 @@ fn read_link(t: &Thread, dir: u64, path: u64, buf: u64, len: u64) -> Result {
     Ok(now(libc::SYS_readlinkat, &[dir, host.as_ptr() as u64, buf, len, 0, 0])?.into())
 }
 
+/// The translator's thread is none of the program's: /proc/PID/task doesn't have it.
+pub(super) fn getdents64(t: &mut Thread, a: &[u64; 6]) -> Result {
+    loop {
+        let n = now(libc::SYS_getdents64, &[a[0], a[1], a[2], 0, 0, 0])?;
+        let Some(hidden) = t.shared.engine.background_thread() else { return Ok(n.into()) };
+        if n == 0 || !is_proc(a[0] as i32) {
+            return Ok(n.into());
+        }
+        let mut all = vec![0; n as usize];
+        t.shared.space.read(a[1], &mut all)?;
+        let shown = without_entry(&all, hidden.to_string().as_bytes());
+        // None would be the end of the directory.
+        if !shown.is_empty() {
+            t.shared.space.write(a[1], &shown)?;
+            return Ok((shown.len() as u64).into());
+        }
+    }
+}
+
+fn is_proc(fd: i32) -> bool {
+    // SAFETY: zero is a valid statfs, and it is ours.
+    unsafe {
+        let mut fs: libc::statfs = std::mem::zeroed();
+        libc::fstatfs(fd, &mut fs) == 0 && fs.f_type == libc::PROC_SUPER_MAGIC
+    }
+}
+
+/// The entries of a directory, `struct linux_dirent64`, but for one: d_reclen is at 16, d_name at 19.
+fn without_entry(entries: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(entries.len());
+    let mut rest = entries;
+    while let Some(&[low, high]) = rest.get(16..18) {
+        let len = usize::from(u16::from_le_bytes([low, high])).clamp(19, rest.len().max(19));
+        let Some((entry, tail)) = rest.split_at_checked(len) else { break };
+        let its = entry[19..].split(|b| *b == 0).next();
+        if its != Some(name) {
+            kept.extend_from_slice(entry);
+        }
+        rest = tail;
+    }
+    kept
+}
+
 /// In the sysroot the directory's name is without the sysroot's. Returns the length with the NUL.
 pub(super) fn getcwd(t: &mut Thread, a: &[u64; 6]) -> Result {
     let mut host = [0u8; libc::PATH_MAX as usize];

@@ -388,7 +388,7 @@ rows! {
     374 pivot_root(HostPath, HostPath) = host(SYS_pivot_root);
     375 mincore(Num, Num, Num) = call(memory::mincore);
     376 pciconfig_iobase = absent();
-    377 getdents64(Fd, Out(Len(2)), Num) = host(SYS_getdents64);
+    377 getdents64(Fd, Out(Len(2)), Num) = call(fs::getdents64);
     378 gettid() = host(SYS_gettid);
     379 readahead(Fd, Num, Num) = host(SYS_readahead);
     381 tkill(Num, Num) = call(signals::tkill);
