@@ -13,6 +13,8 @@
 //! Not there: ptrace, System V IPC, io_uring, namespaces; they are ENOSYS, and named with
 //! [`Config::verbose`].
 
+#[cfg(test)]
+mod abi;
 mod bytes;
 mod config;
 mod cpu;

@@ -95,3 +95,27 @@ pub(super) fn ioctl(t: &mut Thread, a: &[u64; 6]) -> Result {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{check, named};
+
+    /// Against Alpha's `asm/ioctls.h`.
+    #[test]
+    fn commands() {
+        let names = named![FIOCLEX FIONCLEX FIOASYNC FIONBIO FIONREAD TCSBRK TCXONC TCFLSH
+            TIOCSWINSZ TIOCGWINSZ TIOCOUTQ TIOCSPGRP TIOCGPGRP TIOCEXCL TIOCNXCL TIOCSCTTY TIOCSTI
+            TIOCPKT TIOCNOTTY TCSBRKP TIOCSBRK TIOCCBRK TIOCGSID TIOCGPTN TIOCSPTLCK];
+        let facts = names.iter().map(|(name, host)| {
+            let row = COMMANDS.iter().find(|row| row.1 == *host).expect(name);
+            ((*name).to_owned(), u64::from(row.0))
+        });
+        check(&["sys/ioctl.h"], facts);
+        let termios = [("TCGETS", 0x402c_7413), ("TCSETS", 0x802c_7414), ("TCSETSF", 0x802c_7416)];
+        check(
+            &["asm/termios.h", "asm/ioctls.h"],
+            termios.map(|(name, value)| (name.to_owned(), value)),
+        );
+    }
+}

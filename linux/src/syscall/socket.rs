@@ -293,3 +293,32 @@ pub(super) fn recvmsg(t: &mut Thread, a: &[u64; 6]) -> Result {
     back.write(&t.shared.space, a[1])?;
     Ok(got.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{check, named};
+
+    /// The number of Alpha's that becomes the host's.
+    fn guest(host: u64) -> u64 {
+        let row = OPTIONS.iter().find(|o| o.1 as u64 == host);
+        row.map_or(host, |row| row.0)
+    }
+
+    /// Against Alpha's `asm/socket.h`.
+    #[test]
+    fn options() {
+        let names = named![SO_DEBUG SO_REUSEADDR SO_KEEPALIVE SO_DONTROUTE SO_BROADCAST SO_LINGER
+            SO_OOBINLINE SO_REUSEPORT SO_SNDBUF SO_RCVBUF SO_ERROR SO_TYPE SO_SNDBUFFORCE
+            SO_RCVBUFFORCE SO_RCVLOWAT SO_SNDLOWAT SO_RCVTIMEO SO_SNDTIMEO SO_ACCEPTCONN
+            SO_PROTOCOL SO_DOMAIN SO_NO_CHECK SO_PRIORITY SO_PASSCRED SO_PEERCRED SO_BINDTODEVICE
+            SO_PEERNAME SO_TIMESTAMP SO_PASSSEC SO_TIMESTAMPNS SO_MARK SO_RXQ_OVFL SO_INCOMING_CPU
+            SO_ATTACH_FILTER SO_DETACH_FILTER SO_PEERSEC SO_TIMESTAMPING SO_PEEK_OFF SO_NOFCS
+            SO_LOCK_FILTER SO_BUSY_POLL SO_ZEROCOPY SO_BINDTOIFINDEX];
+        check(
+            &["sys/socket.h"],
+            names.iter().map(|(name, host)| ((*name).to_owned(), guest(*host))),
+        );
+        check(&["sys/socket.h"], [("SOL_SOCKET".to_owned(), SOL_SOCKET)]);
+    }
+}

@@ -611,6 +611,13 @@ mod tests {
         }
     }
 
+    /// Against Alpha's `asm/unistd.h`.
+    #[test]
+    fn numbers_are_the_kernels() {
+        let facts = ROWS.iter().map(|row| (format!("__NR_{}", row.name), row.number));
+        crate::abi::check(&["asm/unistd.h"], facts);
+    }
+
     #[test]
     fn numbers_find_their_rows() {
         assert_eq!(row(4).unwrap().name, "write");
