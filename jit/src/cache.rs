@@ -594,9 +594,15 @@ impl Cache {
         Some((site.pc, site.refund))
     }
 
-    /// Drops what was translated from this range of guest addresses.
+    /// Drops what was translated from this range of guest addresses. Machines that may be in it come
+    /// out, where they look for a kick.
     pub fn invalidate(&self, range: Range<u64>) {
-        self.drop_where(&mut |page| touches(page, &range), &mut |words| overlaps(words, &range));
+        let mut page = |page| touches(page, &range);
+        let mut gone = |words: &Words| overlaps(words, &range);
+        let state = &mut *self.shared.lock();
+        if self.drop_where(state, &mut page, &mut gone) {
+            state.everyone.call_out();
+        }
     }
 
     /// Drops what was translated from other words than memory holds now. Only pages for which
@@ -606,18 +612,27 @@ impl Cache {
         may_change: &mut dyn FnMut(u64) -> bool,
         same: &mut dyn FnMut(u64, &[u32]) -> bool,
     ) {
-        self.drop_where(may_change, &mut |words| words.iter().any(|(pc, list)| !same(*pc, list)));
+        let mut gone = |words: &Words| words.iter().any(|(pc, list)| !same(*pc, list));
+        self.drop_where(&mut self.shared.lock(), may_change, &mut gone);
     }
 
-    fn drop_where(&self, page: &mut dyn FnMut(u64) -> bool, gone: &mut dyn FnMut(&Words) -> bool) {
-        let state = &mut *self.shared.lock();
+    /// Whether there was any.
+    fn drop_where(
+        &self,
+        state: &mut State,
+        page: &mut dyn FnMut(u64) -> bool,
+        gone: &mut dyn FnMut(&Words) -> bool,
+    ) -> bool {
         state.pending.retain(|_, p| !(pages(&p.words).iter().any(|n| page(*n)) && gone(&p.words)));
+        let mut any = false;
         for t in state.translations.in_pages(page) {
             if gone(&t.words) {
                 t.alive = false;
                 self.shared.unlink(t.slot, t.mode);
+                any = true;
             }
         }
+        any
     }
 
     /// What was done so far.

@@ -88,6 +88,11 @@ impl Everyone {
         all
     }
 
+    /// Calls out everyone who is inside: those who enter from now on see what was done before.
+    pub fn call_out(&self) {
+        self.left_before(u64::MAX);
+    }
+
     /// In the child of a fork nobody is inside: the one who forked is outside, and the others
     /// aren't there.
     pub fn forget_after_fork(&self) {

@@ -126,12 +126,14 @@ impl Engine {
     }
 
     /// Code in this range of guest addresses is gone or another: unmapped, no longer executable,
-    /// replaced. Machines that run in it go on with what is there now.
+    /// replaced. Machines that run in it go on with what is there now, those of other threads where
+    /// they look for a kick.
     pub fn invalidate(&self, range: Range<u64>) {
+        // First: a machine that the cache calls out must find it.
+        self.inner.changes.add(Change::Range(range.clone()));
         if let Some(cache) = &self.inner.cache {
-            cache.invalidate(range.clone());
+            cache.invalidate(range);
         }
-        self.inner.changes.add(Change::Range(range));
     }
 
     /// All code is gone or another.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axperf::isa::Width;
 use axperf::{Bus, Engine, Exit, FlatMemory, Machine, Reg, UNLIMITED};
 
-use crate::guest::{KINDS, engine, load, machine, within};
+use crate::guest::{KINDS, START, engine, load, machine, within};
 
 const FUNCTION: u64 = 0x2000;
 const END: Exit = Exit::Pal { function: 0x83 };
@@ -208,6 +208,37 @@ fn a_barrier_of_another_machine() {
                 assert_eq!(caller.run(UNLIMITED), END);
                 assert_eq!(caller.reg(Reg::R0), n, "{kind:?}");
             }
+        }
+    }
+}
+
+/// A loop without an end, whose code another thread replaces: the machine leaves it, though it
+/// executes no barrier. (Linux: `munmap` and `mmap` reach all threads at once.)
+#[test]
+fn a_loop_that_another_thread_invalidates() {
+    for kind in KINDS {
+        for blocks in [1, usize::MAX] {
+            let mut c = kind.config();
+            c.region_blocks(blocks);
+            let e = Engine::new(&c).unwrap();
+            let text = "next: stq $1, 0x4000($31)\n addq $1, 1, $1\n br $31, next";
+            let memory = Arc::new(with_function(text));
+            let mut m = machine(&e, Arc::clone(&memory));
+            m.set_async(true);
+            let other = std::thread::spawn({
+                let memory = Arc::clone(&memory);
+                move || {
+                    // It has been round often: the loop is translated, if it ever is.
+                    while memory.load(0x4000, Width::Quad).unwrap() < 100_000 {
+                        std::thread::yield_now();
+                    }
+                    put(&memory, START + 8, 0x83);
+                    e.invalidate(START..START + 12);
+                }
+            });
+            let exit = within("the old loop", move || m.run(UNLIMITED));
+            assert_eq!(exit, END, "{kind:?} {blocks}");
+            other.join().unwrap();
         }
     }
 }
