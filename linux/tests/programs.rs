@@ -273,6 +273,13 @@ fn newer_system_calls() {
 }
 
 #[test]
+fn the_guests_view() {
+    if tools() {
+        Native::of(source("guest.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+#[test]
 fn ipc() {
     if tools() {
         Native::of(source("ipc.c")).compare(&["-O1"], ENGINES);

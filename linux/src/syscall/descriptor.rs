@@ -111,6 +111,7 @@ mod f {
     pub const GETSIG: i32 = 11;
     pub const SETOWN_EX: i32 = 15;
     pub const GETOWN_EX: i32 = 16;
+    pub const GETOWNER_UIDS: i32 = 17;
     pub const OFD_GETLK: i32 = 36;
     pub const OFD_SETLK: i32 = 37;
     pub const OFD_SETLKW: i32 = 38;
@@ -121,6 +122,8 @@ mod f {
     pub const GETPIPE_SZ: i32 = 1032;
     pub const ADD_SEALS: i32 = 1033;
     pub const GET_SEALS: i32 = 1034;
+    pub const GET_RW_HINT: i32 = 1035;
+    pub const SET_FILE_RW_HINT: i32 = 1038;
 }
 
 pub(super) fn fcntl(t: &mut Thread, a: &[u64; 6]) -> Result {
@@ -154,7 +157,7 @@ pub(super) fn fcntl(t: &mut Thread, a: &[u64; 6]) -> Result {
         f::OFD_GETLK => return lock(t, fd, libc::F_OFD_GETLK, arg),
         f::OFD_SETLK => return lock(t, fd, libc::F_OFD_SETLK, arg),
         f::OFD_SETLKW => return lock(t, fd, libc::F_OFD_SETLKW, arg),
-        f::SETOWN_EX | f::GETOWN_EX => {
+        f::SETOWN_EX | f::GETOWN_EX | f::GETOWNER_UIDS | f::GET_RW_HINT..=f::SET_FILE_RW_HINT => {
             is_guest(arg, 8)?;
             host(command, arg)?
         }

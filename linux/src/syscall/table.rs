@@ -36,8 +36,8 @@ const fn host_at(number: c_long) -> Plan {
     plan(How::HostAt(number))
 }
 
-/// Not at all: Linux/alpha has the number and no call, or it is left out with an option of the
-/// kernel's configuration that axperf's would not set.
+/// Not at all: Linux/alpha has the number and no call, the facility doesn't exist on Alpha, or the
+/// call would let untranslated requests through (io_uring).
 const fn absent() -> Plan {
     plan(How::Absent)
 }
@@ -235,7 +235,7 @@ rows! {
     145 setrlimit(Num, In(Bytes(16))) = call(process::setrlimit);
     146 osf_old_killpg = absent();
     147 setsid() = host(SYS_setsid);
-    148 quotactl = absent();
+    148 quotactl;
     149 osf_oldquota = absent();
     150 getsockname(Fd, Out(Bytes(128)), InOut(Bytes(4))) = host(SYS_getsockname);
     153 osf_pid_block = absent();
@@ -408,11 +408,11 @@ rows! {
     395 sched_setaffinity(Num, Num, In(Len(1))) = host(SYS_sched_setaffinity);
     396 sched_getaffinity(Num, Num, Out(Len(1))) = host(SYS_sched_getaffinity);
     397 tuxcall = absent();
-    398 io_setup = absent();
-    399 io_destroy = absent();
-    400 io_getevents = absent();
-    401 io_submit = absent();
-    402 io_cancel = absent();
+    398 io_setup;
+    399 io_destroy;
+    400 io_getevents;
+    401 io_submit;
+    402 io_cancel;
     405 exit_group(Num) = call(process::exit_group);
     406 lookup_dcookie = absent();
     407 epoll_create(Num) = call(event::epoll_create).descriptor();
@@ -447,9 +447,9 @@ rows! {
     436 mq_notify(Fd, In(Bytes(64))) = call(mqueue::mq_notify);
     437 mq_getsetattr(Fd, In(Bytes(64)), Out(Bytes(64))) = call(mqueue::mq_getsetattr);
     438 waitid(Num, Num, Out(Bytes(128)), Num, Out(Bytes(144))) = call(process::waitid).restarts();
-    439 add_key = absent();
-    440 request_key = absent();
-    441 keyctl = absent();
+    439 add_key;
+    440 request_key;
+    441 keyctl;
     442 ioprio_set(Num, Num, Num) = host(SYS_ioprio_set);
     443 ioprio_get(Num, Num) = host(SYS_ioprio_get);
     444 inotify_init() = host(SYS_inotify_init1).descriptor();
@@ -501,7 +501,7 @@ rows! {
     490 preadv(Fd, In(Array(2, 16)), Num, Num) = call(vector::preadv).restarts();
     491 pwritev(Fd, In(Array(2, 16)), Num, Num) = call(vector::pwritev).restarts();
     492 rt_tgsigqueueinfo(Num, Num, Num, In(Bytes(128))) = call(signals::rt_tgsigqueueinfo);
-    493 perf_event_open = absent();
+    493 perf_event_open;
     494 fanotify_init(Num, Num) = call(event::fanotify_init).descriptor();
     495 fanotify_mark(Fd, Num, Num, Dir, HostPath) = host(SYS_fanotify_mark);
     496 prlimit64(Num, Num, In(Bytes(16)), Out(Bytes(16))) = call(process::prlimit64);
@@ -523,15 +523,15 @@ rows! {
     512 memfd_create(Text, Num) = host(SYS_memfd_create).descriptor();
     513 execveat(Dir, Path, Num, Num, Num) = call(process::execveat);
     514 seccomp = absent();
-    515 bpf = absent();
-    516 userfaultfd = absent();
+    515 bpf;
+    516 userfaultfd;
     517 membarrier(Num, Num, Num) = host(SYS_membarrier);
     518 mlock2(In(Len(1)), Num, Num) = host(SYS_mlock2);
     519 copy_file_range(Fd, InOut(Bytes(8)), Fd, InOut(Bytes(8)), Num, Num) = host(SYS_copy_file_range).restarts();
     520 preadv2(Fd, In(Array(2, 16)), Num, Num, Num, Num) = call(vector::preadv2).restarts();
     521 pwritev2(Fd, In(Array(2, 16)), Num, Num, Num, Num) = call(vector::pwritev2).restarts();
     522 statx(Dir, Path, Num, Num, Out(Bytes(256))) = call(stat::statx);
-    523 io_pgetevents = absent();
+    523 io_pgetevents;
     524 pkey_mprotect = absent();
     525 pkey_alloc = absent();
     526 pkey_free = absent();
@@ -559,10 +559,10 @@ rows! {
     550 process_madvise;
     551 epoll_pwait2(Fd, Out(Array(2, 16)), Num, In(Bytes(16)), In(Bytes(8)), Num) = call(event::epoll_pwait2).interrupts();
     552 mount_setattr;
-    553 quotactl_fd = absent();
-    554 landlock_create_ruleset = absent();
-    555 landlock_add_rule = absent();
-    556 landlock_restrict_self = absent();
+    553 quotactl_fd;
+    554 landlock_create_ruleset;
+    555 landlock_add_rule;
+    556 landlock_restrict_self;
     558 process_mrelease(Fd, Num) = host(SYS_process_mrelease);
     559 futex_waitv(In(Array(1, 24)), Num, Num, In(Bytes(16)), Num) = call(futexes::futex_waitv).restarts();
     560 set_mempolicy_home_node = absent();
