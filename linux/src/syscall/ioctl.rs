@@ -13,13 +13,17 @@ enum Argument {
     Number,
     /// Points to so many bytes, of the same layout as the host's.
     Bytes(u64),
+    /// A descriptor.
+    Descriptor,
+    /// Points to a `struct ifconf`: a size, and a pointer to as many bytes.
+    List,
     /// A new descriptor is the result.
     NewDescriptor,
     /// Points to a `struct termios` that is read or written.
     GetTermios,
     SetTermios,
 }
-use Argument::{Bytes as Plain, GetTermios, NewDescriptor, Number, SetTermios};
+use Argument::{Bytes as Plain, Descriptor, GetTermios, List, NewDescriptor, Number, SetTermios};
 
 /// Commands: Alpha's number (`asm/ioctls.h`, `asm/sockios.h`), the host's, the argument. Alpha
 /// encodes direction and size in other bits; those without them are the same.
@@ -60,7 +64,43 @@ const COMMANDS: &[(u32, u64, Argument)] = &[
     (0x2000_5441, TIOCGPTPEER, NewDescriptor),
     (0x4004_7307, 0x8905, Plain(4)), // SIOCATMARK
     (0x2000_0002, 2, Plain(4)),      // FIGETBSZ
+    // Owner of a socket.
+    (0x8004_7308, SIOCSPGRP, Plain(4)),
+    (0x4004_7309, SIOCGPGRP, Plain(4)),
+    (0x4008_6680, libc::FIOQSIZE, Plain(8)),
+    // Files and block devices.
+    (0x8004_9409, libc::FICLONE, Descriptor),
+    (0x4008_6601, FS_IOC_GETFLAGS, Plain(8)),
+    (0x8008_6602, FS_IOC_SETFLAGS, Plain(8)),
+    (0x4008_7601, FS_IOC_GETVERSION, Plain(8)),
+    (0x401c_581f, FS_IOC_FSGETXATTR, Plain(28)),
+    (0x4008_1272, BLKGETSIZE64, Plain(8)),
+    (0x2000_1268, BLKSSZGET, Plain(4)),
+    (0x2000_1260, BLKGETSIZE, Plain(8)),
+    // Network interfaces: a `struct ifreq`.
+    (0x8910, libc::SIOCGIFNAME, Plain(40)),
+    (0x8912, libc::SIOCGIFCONF, List),
+    (0x8913, libc::SIOCGIFFLAGS, Plain(40)),
+    (0x8915, libc::SIOCGIFADDR, Plain(40)),
+    (0x8917, libc::SIOCGIFDSTADDR, Plain(40)),
+    (0x8919, libc::SIOCGIFBRDADDR, Plain(40)),
+    (0x891b, libc::SIOCGIFNETMASK, Plain(40)),
+    (0x891d, libc::SIOCGIFMETRIC, Plain(40)),
+    (0x8921, libc::SIOCGIFMTU, Plain(40)),
+    (0x8927, libc::SIOCGIFHWADDR, Plain(40)),
+    (0x8933, libc::SIOCGIFINDEX, Plain(40)),
 ];
+
+// `linux/sockios.h` and `linux/fs.h`: libc lacks these.
+const SIOCSPGRP: u64 = 0x8902;
+const SIOCGPGRP: u64 = 0x8904;
+const FS_IOC_GETFLAGS: u64 = 0x8008_6601;
+const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
+const FS_IOC_GETVERSION: u64 = 0x8008_7601;
+const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
+const BLKGETSIZE64: u64 = 0x8008_1272;
+const BLKSSZGET: u64 = 0x1268;
+const BLKGETSIZE: u64 = 0x1260;
 
 /// Opens the other end of a pseudoterminal.
 const TIOCGPTPEER: u64 = 0x5441;
@@ -81,6 +121,17 @@ pub(super) fn ioctl(t: &mut Thread, a: &[u64; 6]) -> Result {
         Plain(size) => {
             is_guest(arg, size)?;
             Ok(call(arg)?.into())
+        }
+        Descriptor => {
+            t.shared.descriptors.check(arg)?;
+            Ok(call(arg)?.into())
+        }
+        List => {
+            let mut list = Bytes::<16>::read(&t.shared.space, arg)?;
+            is_guest(list.u64(8), u64::from(list.u32(0)))?;
+            call(list.0.as_mut_ptr() as u64)?;
+            list.write(&t.shared.space, arg)?;
+            DONE
         }
         GetTermios => {
             let mut settings = Bytes::<{ termios::HOST_SIZE }>::zeroed();
@@ -112,6 +163,24 @@ mod tests {
             ((*name).to_owned(), u64::from(row.0))
         });
         check(&["sys/ioctl.h"], facts);
+        let fs = [
+            ("FICLONE", libc::FICLONE),
+            ("FS_IOC_GETFLAGS", FS_IOC_GETFLAGS),
+            ("FS_IOC_SETFLAGS", FS_IOC_SETFLAGS),
+            ("FS_IOC_GETVERSION", FS_IOC_GETVERSION),
+            ("FS_IOC_FSGETXATTR", FS_IOC_FSGETXATTR),
+            ("BLKGETSIZE64", BLKGETSIZE64),
+            ("BLKSSZGET", BLKSSZGET),
+            ("BLKGETSIZE", BLKGETSIZE),
+            ("FIOQSIZE", libc::FIOQSIZE),
+            ("SIOCSPGRP", SIOCSPGRP),
+            ("SIOCGPGRP", SIOCGPGRP),
+        ];
+        let facts = fs.map(|(name, host)| {
+            let row = COMMANDS.iter().find(|row| row.1 == host).expect(name);
+            (name.to_owned(), u64::from(row.0))
+        });
+        check(&["sys/types.h", "sys/ioctl.h", "linux/fs.h", "linux/sockios.h"], facts);
         let termios = [("TCGETS", 0x402c_7413), ("TCSETS", 0x802c_7414), ("TCSETSF", 0x802c_7416)];
         check(
             &["asm/termios.h", "asm/ioctls.h"],

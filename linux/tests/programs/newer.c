@@ -14,6 +14,8 @@
 #include <sys/epoll.h>
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -260,6 +262,24 @@ static void messages(void)
 	printf("%d %d\n", (int)tv.tv_sec, tv.tv_usec > 0);
 }
 
+static void interfaces(void)
+{
+	struct ifreq r = { .ifr_name = "lo" }, list[20];
+	struct ifconf c = { .ifc_len = sizeof list, .ifc_req = list };
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	say("index", if_nametoindex("lo"));
+	say("flags", ioctl(s, SIOCGIFFLAGS, &r));
+	printf("loopback %d\n", !!(r.ifr_flags & IFF_LOOPBACK));
+	say("mtu", ioctl(s, SIOCGIFMTU, &r) < 0 ? -1 : r.ifr_mtu);
+	say("list", ioctl(s, SIOCGIFCONF, &c));
+	say("of", c.ifc_len % sizeof r);
+	c.ifc_len = sizeof list, c.ifc_req = (void *)1;
+	say("list to nowhere", ioctl(s, SIOCGIFCONF, &c));
+	say("no interface", if_nametoindex("nothing") ? 0 : -1);
+	say("a command that isn't", ioctl(s, 0x7f123456, 0));
+}
+
 static void processes(void)
 {
 	pid_t child = fork();
@@ -371,6 +391,7 @@ int main(int argc, char **argv)
 	opening(dir);
 	events(dir);
 	messages();
+	interfaces();
 	processes();
 	memory();
 	chdir(dir);
