@@ -132,7 +132,14 @@ impl<B: Bus> Machine<B> {
         }
         *self.cpu.regs_mut() = before.clone();
         let limit = if ahead.is_some() { n + 1 } else { n };
-        let exit = self.advance_plain(limit);
+        // A kick is of no instruction: it comes back when both have gone as far.
+        let mut kicked = false;
+        let exit = loop {
+            match self.advance_plain(limit - (self.retired - start)) {
+                Exit::Interrupted => kicked = true,
+                exit => break exit,
+            }
+        };
         let mut differences = Vec::new();
         let mut differ = |what: String, a: String, b: String, writer| {
             if a != b {
@@ -186,7 +193,10 @@ impl<B: Bus> Machine<B> {
         }
         let retired = self.retired - start;
         if differences.is_empty() {
-            return (retired, ahead);
+            if kicked && ahead.is_some() {
+                self.kick().now();
+            }
+            return (retired, ahead.or(kicked.then_some(Exit::Interrupted)));
         }
         for &(addr, width, _, new) in &stores {
             let _ = self.bus.store(addr, width, new);

@@ -3,7 +3,7 @@
 use std::sync::mpsc::RecvTimeoutError::Timeout;
 use std::time::Duration;
 
-use axperf::{Exit, FlatMemory, Reg, UNLIMITED};
+use axperf::{Engine, Exit, FlatMemory, Reg, UNLIMITED};
 
 use crate::guest::{KINDS, Kind, START, engine, load, machine, within};
 
@@ -134,4 +134,32 @@ fn interruptions_change_nothing() {
         }
     }
     assert!(all > 0);
+}
+
+/// With both engines compared, a kick at any moment is no difference, and isn't lost.
+#[test]
+fn kicks_while_engines_are_compared() {
+    let mut c = Kind::Jit.config();
+    c.crosscheck(true);
+    let e = Engine::new(&c).unwrap();
+    let memory = FlatMemory::new(0x10000);
+    load(&memory, "next: ldq_l $1, 0x4000($31)\n addq $1, 1, $1\n stq_c $1, 0x4000($31)\n br next");
+    let mut m = machine(&e, memory);
+    m.set_async(true);
+    let kick = m.kick();
+    let exits = within("comparing", move || {
+        std::thread::scope(|s| {
+            let kick = &kick;
+            (0..200)
+                .map(|i| {
+                    s.spawn(move || {
+                        std::thread::sleep(Duration::from_micros(10 * i));
+                        kick.now();
+                    });
+                    m.run(UNLIMITED)
+                })
+                .collect::<Vec<_>>()
+        })
+    });
+    assert!(exits.iter().all(|e| *e == Exit::Interrupted), "{exits:?}");
 }
