@@ -67,6 +67,35 @@ impl Checked {
         }
     }
 
+    /// The bases off which a block accesses memory and that have at its head the value that they have
+    /// then, with the low bits that must be clear: what can be checked at once, at the head.
+    pub fn at_head(&self, insns: &[Insn]) -> Vec<(u8, u64)> {
+        let mut state = self.clone();
+        let mut written = 1u32 << 31;
+        let mut bases: Vec<(u8, u64)> = Vec::new();
+        for insn in insns {
+            if let Some((base, disp, width)) = access(insn)
+                && written >> base & 1 == 0
+                && let Need::Base(low) = state.need(base, disp, width)
+            {
+                match bases.iter_mut().find(|b| b.0 == base) {
+                    Some(b) => b.1 |= low,
+                    None => bases.push((base, low)),
+                }
+            }
+            state.after(insn);
+            written |= insn.int_writes();
+        }
+        bases
+    }
+
+    /// These bases were checked.
+    pub fn check(&mut self, bases: &[(u8, u64)]) {
+        for &(base, low) in bases {
+            self.0[usize::from(base)] = Known { align: low as u8 + 1, offset: 0 };
+        }
+    }
+
     /// After an instruction that went on.
     pub fn after(&mut self, insn: &Insn) {
         if let Some((base, disp, width)) = access(insn)
@@ -125,6 +154,8 @@ pub(crate) fn checked(region: &Region) -> Vec<Checked> {
         let mut changed = false;
         for b in 0..n {
             let Some(mut state) = heads[b].clone() else { continue };
+            let bases = state.at_head(&region.blocks[b].insns);
+            state.check(&bases);
             for insn in &region.blocks[b].insns {
                 state.after(insn);
             }

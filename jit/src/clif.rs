@@ -25,6 +25,11 @@ const LIMIT: u64 = 1 << 42;
 /// Bits of an address within a page of the soft TLB.
 const PAGE_BITS: i64 = 13;
 
+/// The bits that a guest address hasn't where guest addresses are host addresses, and these low ones.
+pub(crate) fn not_an_address(low: u64) -> i64 {
+    (!(LIMIT - 1) | low) as i64
+}
+
 fn integer(width: Width) -> Type {
     match width {
         Width::Byte => I8,
@@ -95,7 +100,7 @@ impl Tx<'_> {
 
     /// Leaves unless the value is below [`LIMIT`] and has these low bits clear.
     fn check(&mut self, value: Value, low: u64) {
-        let bad = self.b.ins().band_imm_s(value, (!(LIMIT - 1) | low) as i64);
+        let bad = self.b.ins().band_imm_s(value, not_an_address(low));
         let bad = self.b.ins().icmp_imm_s(IntCC::NotEqual, bad, 0);
         self.bail_if(bad);
     }

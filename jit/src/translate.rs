@@ -1,6 +1,6 @@
 //! From a region to a function of host code.
 
-use axperf_isa::{Flow, Insn, Op, Reg, exec, word};
+use axperf_isa::{Flow, Insn, Op, Reg, Sem, exec, word};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{
@@ -12,6 +12,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use crate::abi::{Left, POLL_OFFSET, offset};
 use crate::checks::{self, Checked};
+use crate::clif::not_an_address;
 use crate::compile::{self, Target};
 use crate::flow::{self, Registers};
 use crate::region::{Edge, Region};
@@ -38,6 +39,15 @@ pub(crate) fn signature(poll: Poll) -> Signature {
     }
     s.returns.push(AbiParam::new(I64));
     s
+}
+
+/// A way out of a region that several places have in common, with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Back from translated code for this reason; the pc.
+    Back(i64),
+    /// On at a slot's code; the slot's address.
+    Slot,
 }
 
 /// A function being built.
@@ -72,6 +82,7 @@ pub(crate) struct Tx<'a> {
     dirty: u64,
     known: Checked,
     bail: Option<Block>,
+    ways_out: Vec<(Way, Block)>,
     sites: Vec<Site>,
     /// True on hosts where stores are seen in order anyway.
     pub(crate) stores_ordered: bool,
@@ -159,6 +170,7 @@ pub(crate) fn build(
         dirty: 0,
         known: Checked::default(),
         bail: None,
+        ways_out: Vec::new(),
         sites: Vec::new(),
         stores_ordered: host.stores_ordered,
         has_fma: host.has_fma,
@@ -172,6 +184,7 @@ pub(crate) fn build(
     for i in 0..region.blocks.len() {
         tx.block(i);
     }
+    tx.fill_ways_out();
     let Tx { mut b, sites, targets, raising, writes_fpcr, .. } = tx;
     b.seal_all_blocks();
     b.finalize(host.config);
@@ -318,7 +331,11 @@ impl Tx<'_> {
         if self.charges.polls[b] {
             need |= self.registers.dirty[b] & self.exact_at_poll(b);
         }
-        need
+        let bases = self.bases(b);
+        if !bases.is_empty() {
+            need |= self.registers.dirty[b] & self.exact_at_bail(self.registers.live[b]);
+        }
+        bases.iter().fold(need, |need, (base, _)| need | 1 << base)
     }
 
     /// The registers that are exact where the region leaves at a poll.
@@ -348,6 +365,7 @@ impl Tx<'_> {
         self.pc = block.pc;
         self.insn = block.insns[0];
         self.dirty = self.registers.dirty[i];
+        self.bail = None;
         self.known = self.checked[i].clone();
         self.mark();
         // What other CPUs store is seen at the latest here: no load is carried across a block head.
@@ -358,11 +376,14 @@ impl Tx<'_> {
         if self.statistics && region.blocks.len() > 1 {
             self.count_multi(block.insns.len() as i64);
         }
+        self.check_bases(i);
         for (k, insn) in block.insns.iter().enumerate() {
             self.at = (i, k);
             self.pc = block.pc.wrapping_add(4 * k as u64);
             self.insn = *insn;
-            self.bail = None;
+            if k > 0 {
+                self.bail = None;
+            }
             self.mark();
             if self.mode.precise && flow::touches_memory(insn) {
                 self.store_registers(self.dirty);
@@ -379,10 +400,21 @@ impl Tx<'_> {
                 Ok(Flow::Branch { taken, target }) => {
                     let (yes, no) = (self.b.create_block(), self.b.create_block());
                     self.b.ins().brif(taken, yes, &[], no, &[]);
-                    self.b.switch_to_block(yes);
-                    self.go(target);
-                    self.b.switch_to_block(no);
-                    self.go(next);
+                    // What is in the region ran; what isn't did so seldom or never.
+                    let stays = (region.at(target).is_some(), region.at(next).is_some());
+                    for (block, target, cold) in
+                        [(yes, target, stays == (false, true)), (no, next, stays == (true, false))]
+                    {
+                        self.b.switch_to_block(block);
+                        if cold {
+                            self.b.set_cold_block(block);
+                            let slot = self.go_out(target);
+                            let way = self.way_out(Way::Slot);
+                            self.b.ins().jump(way, &[slot.into()]);
+                        } else {
+                            self.go(target);
+                        }
+                    }
                     return;
                 }
                 Ok(Flow::Goto(target)) => {
@@ -399,6 +431,38 @@ impl Tx<'_> {
         }
         let next = block.pc.wrapping_add(4 * block.insns.len() as u64);
         self.go(next);
+    }
+
+    /// The bases that the block's accesses need checked and that can be at its head.
+    fn bases(&self, i: usize) -> Vec<(u8, u64)> {
+        match self.mode.shape {
+            Shape::Identity => self.checked[i].at_head(&self.region.blocks[i].insns),
+            Shape::Flat | Shape::Tlb => Vec::new(),
+        }
+    }
+
+    /// Checks them, all with one branch; it leaves the whole block to the interpreter.
+    fn check_bases(&mut self, i: usize) {
+        let mut bases = self.bases(i);
+        self.known.check(&bases);
+        bases.sort_by_key(|&(_, low)| low);
+        let mut bad = None;
+        for same in bases.chunk_by(|a, b| a.1 == b.1) {
+            let low = same[0].1;
+            let values: Vec<Value> = same.iter().map(|&(base, _)| self.int(base)).collect();
+            let Some(all) = values.into_iter().reduce(|a, b| self.b.ins().bor(a, b)) else {
+                continue;
+            };
+            let wrong = self.b.ins().band_imm_s(all, not_an_address(low));
+            bad = Some(match bad {
+                Some(others) => self.b.ins().bor(others, wrong),
+                None => wrong,
+            });
+        }
+        if let Some(bad) = bad {
+            let bad = self.b.ins().icmp_imm_s(IntCC::NotEqual, bad, 0);
+            self.bail_if(bad);
+        }
     }
 
     /// The instruction's host code carries its site.
@@ -505,8 +569,35 @@ impl Tx<'_> {
     /// Comes back from translated code at this pc.
     fn leave(&mut self, why: i64) {
         let pc = self.iconst(self.pc);
-        self.state_store(pc, Reg::Pc.offset());
-        self.come_back(why);
+        let way = self.way_out(Way::Back(why));
+        self.b.ins().jump(way, &[pc.into()]);
+    }
+
+    /// The block of a way out that is rarely taken.
+    fn way_out(&mut self, way: Way) -> Block {
+        if let Some((_, block)) = self.ways_out.iter().find(|(w, _)| *w == way) {
+            return *block;
+        }
+        let block = self.b.create_block();
+        self.b.append_block_param(block, I64);
+        self.b.set_cold_block(block);
+        self.ways_out.push((way, block));
+        block
+    }
+
+    /// Fills the ways out.
+    fn fill_ways_out(&mut self) {
+        for (way, block) in std::mem::take(&mut self.ways_out) {
+            self.b.switch_to_block(block);
+            let value = self.b.block_params(block)[0];
+            match way {
+                Way::Back(why) => {
+                    self.state_store(value, Reg::Pc.offset());
+                    self.come_back(why);
+                }
+                Way::Slot => self.tail_call(value),
+            }
+        }
     }
 
     fn come_back(&mut self, why: i64) {
@@ -599,10 +690,15 @@ impl Tx<'_> {
             self.b.ins().jump(block, &[]);
             return;
         }
-        self.refund(rest);
-        self.store_registers(self.dirty);
-        let slot = self.address_of(Target::Slot(target));
+        let slot = self.go_out(target);
         self.tail_call(slot);
+    }
+
+    /// Makes all ready to go on at a fixed address outside the region; its slot.
+    fn go_out(&mut self, target: u64) -> Value {
+        self.refund(self.rest());
+        self.store_registers(self.dirty);
+        self.address_of(Target::Slot(target))
     }
 
     /// The address of what code finds elsewhere: it is put in where the code gets its place.
