@@ -527,8 +527,9 @@ impl Tx<'_> {
             Poll::Counted => {
                 let Some(v) = self.budget else { return };
                 let old = self.b.use_var(v);
-                let new = self.b.ins().iadd_imm_s(old, -self.charges.charge[i]);
-                let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, new, 0);
+                let charge = self.charges.charge[i];
+                let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, old, charge);
+                let new = self.b.ins().iadd_imm_s(old, -charge);
                 self.b.ins().brif(over, leave, &[], go_on, &[]);
                 self.b.switch_to_block(leave);
                 self.leave_poll(i);

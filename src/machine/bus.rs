@@ -96,7 +96,7 @@ impl MemoryShape {
     ///
     /// # Safety
     /// Below 2^42 + 64 KiB lies nothing but what was mapped for the guest, and
-    /// [`host::install`](crate::host::install) has run.
+    /// [`host::install`] has run.
     #[must_use]
     pub unsafe fn identity() -> MemoryShape {
         MemoryShape(Shape::Identity)
