@@ -28,6 +28,8 @@ static void report(const char *name, pid_t child)
 		printf("%s: exit %d\n", name, WEXITSTATUS(status));
 	else if (WIFSIGNALED(status))
 		printf("%s: signal %d\n", name, WTERMSIG(status));
+	/* Before another process prints. */
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)
