@@ -200,7 +200,8 @@ impl System {
     /// There is no address translation: a virtual address is the physical one.
     fn address(&self, access: &PalAccess) -> u64 {
         let base = self.machine.regs().int(access.rb);
-        base.wrapping_add(access.disp as u64)
+        // A bus is asked for aligned addresses only.
+        base.wrapping_add(access.disp as u64) & !(access.width.bytes() - 1)
     }
 
     fn load(&self, access: &PalAccess) -> Result<u64, Fault> {
