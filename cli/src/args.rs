@@ -26,7 +26,8 @@ const RUN_EXAMPLES: &str = "\
 EXAMPLES:
   axperf run ./hello world
   axperf run --sysroot /srv/alpha -E LANG=C -- bzip2 -k file
-  axperf run --engine interp --stats ./hello";
+  axperf run --engine interp --stats ./hello
+  axperf run --strace=calls.txt ./hello    its system calls and signals";
 
 const RECORD_EXAMPLES: &str = "\
 EXAMPLES:
@@ -128,6 +129,9 @@ struct GuestArgs {
     /// Say what isn't implemented when the program asks for it
     #[arg(long)]
     verbose: bool,
+    /// Write each system call and signal, as strace(1) does, to standard error or to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    strace: Option<Option<PathBuf>>,
     /// The program and its arguments
     #[arg(
         value_name = "PROG",
@@ -165,6 +169,7 @@ impl From<GuestArgs> for guest::Options {
             fault_regs: args.fault_regs,
             crosscheck: args.crosscheck,
             verbose: args.verbose,
+            strace: args.strace,
             argv: args.command.into_iter().map(OsStringExt::into_vec).collect(),
         }
     }

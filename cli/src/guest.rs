@@ -1,5 +1,7 @@
 //! The program that is run: engine, personality, environment.
 
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ pub struct Options {
     pub fault_regs: bool,
     pub crosscheck: bool,
     pub verbose: bool,
+    /// Trace system calls to standard error, or to a file.
+    pub strace: Option<Option<PathBuf>>,
     pub argv: Vec<Vec<u8>>,
 }
 
@@ -78,6 +82,17 @@ impl Guest {
         let mut linux = axperf_linux::Config::new();
         linux.verbose(options.verbose).show_registers(options.fault_regs);
         linux.random(options.seed.map(random));
+        if let Some(to) = &options.strace {
+            let said = |e: std::io::Error| match to {
+                Some(path) => Failure::Said(format!("{}: {e}", path.display())),
+                None => Failure::Said(format!("standard error: {e}")),
+            };
+            let file = match to {
+                Some(path) => File::create(path).map(OwnedFd::from),
+                None => std::io::stderr().as_fd().try_clone_to_owned(),
+            };
+            linux.strace(file.map_err(said)?).map_err(said)?;
+        }
         if let Some(root) = &options.sysroot {
             linux.sysroot(Some(root.clone()));
         }

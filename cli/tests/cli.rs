@@ -209,6 +209,24 @@ fn stats_are_printed() {
     );
 }
 
+#[test]
+fn system_calls_are_traced() {
+    let dir = TempDir::new();
+    let Some(prog) = program(&dir) else { return };
+    let file = dir.text("calls");
+    let out = axperf(&["run", &format!("--strace={file}"), &prog, "child"]);
+    assert_eq!((out.status.code(), text(&out.stderr)), (Some(7), String::new()));
+    let trace = std::fs::read_to_string(&file).expect("a trace");
+    assert!(trace.ends_with("+++ exited with 7 +++\n"), "{trace}");
+    let out = axperf(&["run", "--strace", &prog, "child"]);
+    assert!(text(&out.stderr).contains("\nexit_group(7) "), "{}", text(&out.stderr));
+    let (status, said) = bad(&["run", "--strace=/nowhere/x", &prog]);
+    assert_eq!(
+        (status, said.as_str()),
+        (1, "axperf: /nowhere/x: No such file or directory (os error 2)\n")
+    );
+}
+
 /// Threads, a signal handler, a child that executes a program: each sample's chain goes to where
 /// its thread started, by our reader, by perf and by another reader.
 #[test]

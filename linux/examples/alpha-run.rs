@@ -1,6 +1,6 @@
-//! Runs an Alpha program: `alpha-run [-v] [-e] [-i] [-m CPU] PROG [ARG...]`; -v says what isn't
-//! implemented, -e how many instructions were emulated; -i interprets only; -m is the CPU, as
-//! compilers have it (`ev4`).
+//! Runs an Alpha program: `alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] PROG [ARG...]`; -v says what isn't
+//! implemented, -e how many instructions were emulated; -i interprets only; -s writes a trace of
+//! system calls to a file; -m is the CPU, as compilers have it (`ev4`).
 
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
@@ -19,11 +19,16 @@ fn main() {
             b"-v" => drop(config.verbose(true)),
             b"-e" => emulation = true,
             b"-i" => drop(engine.engine(EngineKind::Interp)),
+            b"-s" if args.len() > 1 => {
+                let path = std::ffi::OsString::from_vec(args.remove(1));
+                let file = std::fs::File::create(path).unwrap_or_else(|e| fail(e));
+                config.strace(file.into()).unwrap_or_else(|e| fail(e));
+            }
             b"-m" if args.len() > 1 => {
                 let name = String::from_utf8_lossy(&args.remove(1)).into_owned();
                 engine.cpu(name.parse().unwrap_or_else(|e| fail(e)));
             }
-            _ => fail("usage: alpha-run [-v] [-e] [-i] [-m CPU] PROG [ARG...]"),
+            _ => fail("usage: alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] PROG [ARG...]"),
         }
         args.remove(0);
     }

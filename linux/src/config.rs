@@ -1,7 +1,10 @@
 //! What the embedder says about a guest process.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::descriptors::lift;
 use crate::path::Sysroot;
 
 /// How a guest process is to run.
@@ -13,6 +16,7 @@ pub struct Config {
     pub(crate) random: Option<[u8; 16]>,
     pub(crate) stack: u64,
     pub(crate) release: String,
+    pub(crate) strace: Option<Arc<OwnedFd>>,
 }
 
 /// Where Debian's cross compiler has its Alpha libraries.
@@ -28,6 +32,7 @@ impl Default for Config {
             random: None,
             stack: 8 << 20,
             release: "7.2.13".into(),
+            strace: None,
         }
     }
 }
@@ -77,5 +82,15 @@ impl Config {
     pub fn release(&mut self, release: &str) -> &mut Config {
         self.release = release.into();
         self
+    }
+
+    /// Write each system call and signal to this file, in the form of strace(1). The guest doesn't
+    /// see the descriptor. Default: no.
+    ///
+    /// # Errors
+    /// The host has no descriptor to spare.
+    pub fn strace(&mut self, to: OwnedFd) -> std::io::Result<&mut Config> {
+        self.strace = Some(Arc::new(lift(to)?));
+        Ok(self)
     }
 }

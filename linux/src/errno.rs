@@ -50,13 +50,37 @@ macro_rules! define_table {
             table
         };
 
-        #[cfg(test)]
+        /// Those of the host's numbers that differ, by name.
         const ROWS: &[(&str, i32, u8)] = &[$((stringify!($name), libc::$name, $alpha)),*];
     };
 }
 for_each_errno!(define_table);
 
+/// The names of the numbers that are the same everywhere, from 1 on; 11 is in the table.
+const COMMON: [&str; 34] = [
+    "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD",
+    "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST", "EXDEV", "ENODEV",
+    "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY", "ETXTBSY", "EFBIG", "ENOSPC",
+    "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE",
+];
+
 impl Errno {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let common = || COMMON.get(usize::try_from(self.0).ok()?.checked_sub(1)?).copied();
+        let row = ROWS.iter().find(|row| row.1 == self.0).map(|row| row.0);
+        row.or_else(common).unwrap_or("E???")
+    }
+
+    /// What it means, in a few words.
+    #[must_use]
+    pub fn text(self) -> String {
+        let whole = self.to_string();
+        // Rust's text ends with the number.
+        whole.split(" (os error").next().unwrap_or_default().to_owned()
+    }
+
     /// The number that an Alpha program sees.
     #[must_use]
     pub fn guest(self) -> u64 {

@@ -37,6 +37,7 @@ mod procfs;
 mod signal;
 mod signo;
 mod stack;
+mod strace;
 mod syscall;
 mod termios;
 mod thread;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use std::time::Duration;
 use axperf::Engine;
 
 use crate::config::Config;
-use crate::descriptors::Descriptors;
+use crate::descriptors::{self, Descriptors};
 use crate::errno::Errno;
 use crate::limits::Limits;
 use crate::load::{LoadError, LoadFailure, Program};
@@ -19,6 +21,7 @@ use crate::observer::{Ids, MapEvent, Observer};
 use crate::signal::host::Mailbox;
 use crate::signal::{Action, Actions, SIG_IGN, host};
 use crate::signo::{SigSet, Signal};
+use crate::strace::Strace;
 use crate::thread::{End, Thread};
 use crate::timers::Timers;
 
@@ -104,7 +107,12 @@ impl Process {
         let host_mask = host::host_mask(None);
         let pipe_ignored = host::is_ignored(Signal::PIPE);
         let descriptors = Descriptors::new().map_err(Error::Host)?;
+        let strace = match &config.strace {
+            None => None,
+            Some(to) => Some(open_trace(to).map_err(|e| Error::Host(e.into()))?),
+        };
         let shared = Arc::new(Shared {
+            strace,
             log: Log::new(config.verbose),
             config: config.clone(),
             engine: engine.clone(),
@@ -155,18 +163,26 @@ impl Process {
     }
 }
 
+/// A trace to a copy of this descriptor, which the guest can't close.
+fn open_trace(to: &OwnedFd) -> io::Result<Strace> {
+    Strace::new(descriptors::lift(to.try_clone()?)?.into())
+}
+
 /// Runs a thread, and whatever program it goes on with, on the calling host thread. Returns where
 /// the first process ends; the end of any other process ends the host process.
 pub(crate) fn live(mut thread: Thread) -> ExitStatus {
     loop {
         let shared = Arc::clone(&thread.shared);
         let end = thread.run();
+        let is_leader = shared.leader.load(Ordering::Acquire) == thread.ids.tid;
+        if !is_leader {
+            thread.trace_end(shared.thread_status(end));
+        }
         match end {
             End::Thread(_) => thread.retire(),
             End::Process(status) => shared.end(status, thread.ids.tid),
             End::Stopped => {}
         }
-        let is_leader = shared.leader.load(Ordering::Acquire) == thread.ids.tid;
         if !is_leader {
             thread.finish(false);
             // A thread's host thread: nobody looks at the status.
@@ -180,6 +196,7 @@ pub(crate) fn live(mut thread: Thread) -> ExitStatus {
             }
             Last::Ended(status) => status,
         };
+        thread.trace_end(status);
         thread.finish(true);
         if shared.forked.load(Ordering::Acquire) {
             drop(thread);
@@ -204,6 +221,7 @@ enum Last {
 pub struct Shared {
     pub(crate) config: Config,
     pub(crate) log: Log,
+    pub(crate) strace: Option<Strace>,
     pub(crate) engine: Engine,
     pub(crate) space: Arc<Space>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -331,6 +349,18 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// What a thread that isn't the first ends with: its own status, the process's, or none if a
+    /// program takes its place.
+    fn thread_status(&self, end: End) -> ExitStatus {
+        let state = lock(&self.state);
+        match (end, &state.ending) {
+            (End::Thread(code), _) => ExitStatus::Code(code),
+            (End::Process(status), _) => status,
+            (End::Stopped, Some(Ending::Exit(status))) => *status,
+            (End::Stopped, _) => ExitStatus::Code(0),
+        }
+    }
+
     /// Ends the process with this status, if it isn't ending already.
     pub(crate) fn end(&self, status: ExitStatus, by: i32) {
         self.begin_ending(Ending::Exit(status), by);
@@ -443,7 +473,7 @@ impl Shared {
 
     /// Whether signals that end the process are to come to the guest's threads.
     pub(crate) fn catches_fatal(&self) -> bool {
-        self.observer.as_ref().is_some_and(|o| o.wants_last_word())
+        self.strace.is_some() || self.observer.as_ref().is_some_and(|o| o.wants_last_word())
     }
 
     /// Tells the host what a signal's action is.

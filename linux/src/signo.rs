@@ -138,7 +138,7 @@ impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match NAMES.get(usize::from(self.0)) {
             Some(name) => f.write_str(name),
-            None => write!(f, "SIGRT{}", self.0 - 32),
+            None => write!(f, "SIGRT_{}", self.0 - 32),
         }
     }
 }
@@ -224,6 +224,6 @@ mod tests {
         assert_eq!(SigSet::from_host(set.host()), set);
         assert_eq!(SigSet(u64::MAX).host(), u64::MAX);
         assert_eq!(Signal::BUS.to_string(), "SIGBUS");
-        assert_eq!(Signal::new(34).unwrap().to_string(), "SIGRT2");
+        assert_eq!(Signal::new(34).unwrap().to_string(), "SIGRT_2");
     }
 }

@@ -105,6 +105,9 @@ impl Thread {
         self.ids = Ids { pid: std::process::id() as i32, tid };
         host::block_all();
         self.registration = Some(self.mailbox.register());
+        if let Some(strace) = &self.shared.strace {
+            strace.arrived();
+        }
         self.shared.enter(tid, &self.mailbox)
     }
 
@@ -237,6 +240,16 @@ impl Thread {
         self.vfork = None;
         self.shared.timers.forget();
         self.shared.become_child(frozen, tid, &self.mailbox);
+        if let Some(strace) = &self.shared.strace {
+            strace.arrived();
+        }
+    }
+
+    /// Says in the trace how the thread ended.
+    pub fn trace_end(&self, status: ExitStatus) {
+        if let Some(strace) = &self.shared.strace {
+            strace.exited(self.ids.tid, status);
+        }
     }
 
     /// Does what the kernel does when a thread exits, while others may go on.

@@ -129,9 +129,17 @@ impl Thread {
         let blocked = self.mask.has(info.signal);
         let handled = self.shared.actions().get(info.signal).handler > crate::signal::SIG_IGN;
         if blocked || !handled {
+            self.trace_signal(&info);
             self.die(&info);
         } else {
             self.deliver(info);
+        }
+    }
+
+    /// Says in the trace that a signal is delivered.
+    fn trace_signal(&self, info: &Info) {
+        if let Some(strace) = &self.shared.strace {
+            strace.signal(self.ids, info);
         }
     }
 
@@ -199,6 +207,7 @@ impl Thread {
 
     fn deliver(&mut self, info: Info) {
         let signal = info.signal;
+        self.trace_signal(&info);
         let disposal = self.shared.actions().dispose(signal);
         match disposal {
             Disposal::Ignore => {}

@@ -8,7 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use axperf::Bus;
 
-use super::{Arg, DONE, Result, now};
+use super::arg::Arg;
+use super::{DONE, Result, now};
 use crate::errno::Errno;
 use crate::layout::PAGE;
 use crate::thread::Thread;

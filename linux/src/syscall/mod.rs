@@ -1,5 +1,6 @@
 //! System calls: the table, and how a row of it is carried out.
 
+pub(crate) mod arg;
 mod descriptor;
 mod event;
 mod fs;
@@ -19,12 +20,15 @@ mod time;
 mod vector;
 
 use std::ffi::CString;
+use std::sync::Arc;
 
+use arg::{Arg, Data};
 use axperf::Reg;
 
 use crate::errno::Errno;
 use crate::layout::TASK_SIZE;
 use crate::signal::host::NOT_BEGUN;
+use crate::strace::{Outcome, Returns};
 use crate::thread::{Cpu, Thread};
 
 /// What a handler gives.
@@ -50,44 +54,6 @@ const NO_RESTART: Errno = Errno(514);
 
 /// A call that succeeds with 0.
 const DONE: Result = Ok(Ret::Value(0));
-
-/// What an argument is. Pointers are checked before a handler runs: what they point to, to this
-/// size, lies in the guest's address space. So a handler (and the host's kernel) can follow them,
-/// and a bad one is EFAULT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arg {
-    /// A number, flags, or an address that isn't followed.
-    Num,
-    /// A file descriptor of the guest's.
-    Fd,
-    /// A descriptor of a directory, or AT_FDCWD.
-    Dir,
-    /// A path that is looked for in the sysroot first.
-    Path,
-    /// Such a path, whose last component isn't followed if it is a symbolic link.
-    Link,
-    /// A path that the call makes, changes or removes: never in the sysroot.
-    HostPath,
-    /// A string that isn't a path. The guard above the address space ends a string without a NUL.
-    Text,
-    /// Points to what the call reads; may be 0 where the call allows it.
-    In(Size),
-    /// Points to what the call writes.
-    Out(Size),
-    /// Points to what the call reads and writes.
-    InOut(Size),
-}
-
-/// How much a pointer points to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Size {
-    /// So many bytes.
-    Bytes(u64),
-    /// As many bytes as another argument says.
-    Len(usize),
-    /// As many elements as another argument says, of so many bytes.
-    Array(usize, u64),
-}
 
 /// How a call is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -119,14 +85,22 @@ enum Block {
 
 /// A system call.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub(crate) struct Row {
     number: u64,
-    name: &'static str,
-    args: &'static [Arg],
+    pub name: &'static str,
+    pub args: &'static [Arg],
     how: How,
     block: Block,
     /// It returns a new descriptor.
     descriptor: bool,
+    pub returns: Returns,
+}
+
+impl Row {
+    /// Whether it is said what its arguments are.
+    pub fn shows_arguments(&self) -> bool {
+        !self.args.is_empty() || !matches!(self.how, How::Missing | How::Absent | How::Denied)
+    }
 }
 
 /// A call that a signal interrupted.
@@ -154,6 +128,8 @@ pub(crate) fn call(t: &mut Thread) {
     t.cpu.set_reg(Reg::R1, number);
     t.cpu.set_reg(Reg::R2, number);
     let row = table::row(number);
+    let shared = Arc::clone(&t.shared);
+    let trace = shared.strace.as_ref().map(|s| (s, s.enter(t, number, row, &args)));
     let (result, block) = match row {
         Some(row) => (carry_out(t, row, &args), row.block),
         None => {
@@ -161,24 +137,35 @@ pub(crate) fn call(t: &mut Thread) {
             (Err(Errno(libc::ENOSYS)), Block::Never)
         }
     };
-    match result {
+    let outcome = match result {
         Ok(Ret::Value(value)) => {
             t.cpu.set_reg(Reg::R0, value);
             t.cpu.set_reg(Reg::R19, 0);
+            Outcome::Value(value)
         }
-        Ok(Ret::Kept) => {}
-        Err(NOT_BEGUN) => again(&mut t.cpu, &Restart { number, a3, with_handler: true }),
+        Ok(Ret::Kept) if t.end.is_some() => Outcome::Gone,
+        Ok(Ret::Kept) => Outcome::Value(t.cpu.reg(Reg::R0)),
+        Err(NOT_BEGUN) => {
+            again(&mut t.cpu, &Restart { number, a3, with_handler: true });
+            Outcome::NotBegun
+        }
         Err(e) => {
             let (e, with_handler) = match e {
                 NO_RESTART => (Errno(libc::EINTR), false),
                 e => (e, block == Block::Restart),
             };
-            if e == Errno(libc::EINTR) && block != Block::Never {
-                t.restart = Some(Restart { number, a3, with_handler });
-            }
             t.cpu.set_reg(Reg::R0, e.guest());
             t.cpu.set_reg(Reg::R19, 1);
+            if e == Errno(libc::EINTR) && block != Block::Never {
+                t.restart = Some(Restart { number, a3, with_handler });
+                Outcome::Interrupted { with_handler }
+            } else {
+                Outcome::Error(e)
+            }
         }
+    };
+    if let Some((strace, entry)) = trace {
+        strace.leave(t, &entry, outcome);
     }
 }
 
@@ -207,18 +194,19 @@ fn carry_out(t: &mut Thread, row: &Row, args: &[u64; 6]) -> Result {
 
 /// Checks an argument.
 fn check(t: &Thread, kind: Arg, value: u64, args: &[u64; 6]) -> Result<()> {
-    let size = match kind {
+    let data = match kind {
         Arg::Fd => return t.shared.descriptors.check(value).map(drop),
         Arg::Dir if value as i32 == libc::AT_FDCWD => return Ok(()),
         Arg::Dir => return t.shared.descriptors.check(value).map(drop),
-        Arg::In(size) | Arg::Out(size) | Arg::InOut(size) => size,
-        Arg::Text => Size::Bytes(1),
-        Arg::Num | Arg::Path | Arg::Link | Arg::HostPath => return Ok(()),
+        Arg::In(data) | Arg::Out(data) | Arg::InOut(data) => data,
+        Arg::Text => Data::Bytes(1),
+        Arg::Num(_) | Arg::Path | Arg::Link | Arg::HostPath => return Ok(()),
     };
-    let bytes = match size {
-        Size::Bytes(n) => n,
-        Size::Len(i) => args[i],
-        Size::Array(i, each) => args[i].saturating_mul(each),
+    let bytes = match data {
+        Data::Bytes(n) => n,
+        Data::Len(i) | Data::Raw(i) | Data::Sized(i, _) => args[i],
+        Data::One(of) => of.size,
+        Data::Array(i, of) => args[i].saturating_mul(of.size),
     };
     is_guest(value, bytes)
 }
@@ -277,7 +265,7 @@ impl Thread {
         let path = self.shared.space.read_string(addr, libc::PATH_MAX as usize)?;
         let host = match kind {
             Arg::HostPath => path,
-            _ => self.host_path(&path, kind != Arg::Link),
+            _ => self.host_path(&path, !matches!(kind, Arg::Link)),
         };
         // It ends at its first NUL.
         Ok(CString::new(host).unwrap_or_default())

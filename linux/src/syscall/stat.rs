@@ -2,7 +2,8 @@
 
 use std::ffi::CString;
 
-use super::{Arg, DONE, Result, now};
+use super::arg::Arg;
+use super::{DONE, Result, now};
 use crate::bytes::Bytes;
 use crate::errno::Errno;
 use crate::thread::Thread;

@@ -1,6 +1,7 @@
 //! Time: OSF/1's calls with 32-bit time, timers, file times.
 
-use super::{Arg, DONE, Result, now};
+use super::arg::Arg;
+use super::{DONE, Result, now};
 use crate::bytes::Bytes;
 use crate::errno::Errno;
 use crate::signo::Signal;
