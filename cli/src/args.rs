@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use axperf::Cpu;
+use axperf_linux::Pmu;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -123,6 +124,16 @@ struct GuestArgs {
     /// Keep registers exact at memory faults, and print them when a signal ends the program
     #[arg(long)]
     fault_regs: bool,
+    /// Let the program have no perf_event_open
+    #[arg(long)]
+    no_guest_perf: bool,
+    /// The performance monitor that the program finds: all that axperf can do, what Linux's driver for
+    /// an EV67 does, or none
+    #[arg(long, default_value_t = Pmu::Full.name().to_owned(), value_parser = pmu())]
+    pmu: String,
+    /// Report events as Linux with the posted register patch does, where axperf knows better
+    #[arg(long)]
+    kernel_exact: bool,
     /// Run the interpreter beside translated code and stop where they differ
     #[arg(long)]
     crosscheck: bool,
@@ -148,6 +159,11 @@ fn cpu() -> impl TypedValueParser<Value = Cpu> {
         .try_map(|name| name.parse::<Cpu>())
 }
 
+/// The names of the performance monitors.
+fn pmu() -> PossibleValuesParser {
+    PossibleValuesParser::new(Pmu::ALL.iter().map(|pmu| pmu.name()))
+}
+
 fn variable(text: &str) -> Result<(OsString, OsString), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
@@ -168,6 +184,9 @@ impl From<GuestArgs> for guest::Options {
             stats: args.stats,
             fault_regs: args.fault_regs,
             crosscheck: args.crosscheck,
+            guest_perf: !args.no_guest_perf,
+            pmu: args.pmu.parse().unwrap_or_default(),
+            kernel_exact: args.kernel_exact,
             verbose: args.verbose,
             strace: args.strace,
             argv: args.command.into_iter().map(OsStringExt::into_vec).collect(),

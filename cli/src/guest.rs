@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axperf::{Cpu, Engine, EngineKind};
-use axperf_linux::{Observer, Process};
+use axperf_linux::{Observer, Pmu, Process};
 
 use crate::disk;
 use crate::failure::Failure;
@@ -27,6 +27,10 @@ pub struct Options {
     pub stats: bool,
     pub fault_regs: bool,
     pub crosscheck: bool,
+    /// Whether the program has perf_event_open, and how it answers.
+    pub guest_perf: bool,
+    pub pmu: Pmu,
+    pub kernel_exact: bool,
     pub verbose: bool,
     /// Trace system calls to standard error, or to a file.
     pub strace: Option<Option<PathBuf>>,
@@ -81,6 +85,7 @@ impl Guest {
         }
         let mut linux = axperf_linux::Config::new();
         linux.verbose(options.verbose).show_registers(options.fault_regs);
+        linux.guest_perf(options.guest_perf).pmu(options.pmu).kernel_exact(options.kernel_exact);
         linux.random(options.seed.map(random));
         if let Some(to) = &options.strace {
             let said = |e: std::io::Error| match to {

@@ -1,6 +1,8 @@
-//! Runs an Alpha program: `alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] PROG [ARG...]`; -v says what isn't
-//! implemented, -e how many instructions were emulated; -i interprets only; -s writes a trace of
-//! system calls to a file; -m is the CPU, as compilers have it (`ev4`).
+//! Runs an Alpha program: `alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] [-p PMU] [-k] [-n] PROG
+//! [ARG...]`; -v says what isn't implemented, -e how many instructions were emulated; -i interprets
+//! only; -s writes a trace of system calls to a file; -m is the CPU, as compilers have it (`ev4`); -p
+//! is the performance monitor; with -k events are as the posted patch has them, with -n there are
+//! none.
 
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
@@ -28,7 +30,15 @@ fn main() {
                 let name = String::from_utf8_lossy(&args.remove(1)).into_owned();
                 engine.cpu(name.parse().unwrap_or_else(|e| fail(e)));
             }
-            _ => fail("usage: alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] PROG [ARG...]"),
+            b"-p" if args.len() > 1 => {
+                let name = String::from_utf8_lossy(&args.remove(1)).into_owned();
+                config.pmu(name.parse().unwrap_or_else(|e: String| fail(e)));
+            }
+            b"-k" => drop(config.kernel_exact(true)),
+            b"-n" => drop(config.guest_perf(false)),
+            _ => fail(
+                "usage: alpha-run [-v] [-e] [-i] [-s FILE] [-m CPU] [-p PMU] [-k] [-n] PROG [ARG...]",
+            ),
         }
         args.remove(0);
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::descriptors::lift;
 use crate::path::Sysroot;
+use crate::perf_event::Pmu;
 
 /// How a guest process is to run.
 #[derive(Clone, Debug)]
@@ -17,6 +18,9 @@ pub struct Config {
     pub(crate) stack: u64,
     pub(crate) release: String,
     pub(crate) strace: Option<Arc<OwnedFd>>,
+    pub(crate) guest_perf: bool,
+    pub(crate) pmu: Pmu,
+    pub(crate) kernel_exact: bool,
 }
 
 /// Where Debian's cross compiler has its Alpha libraries.
@@ -33,6 +37,9 @@ impl Default for Config {
             stack: 8 << 20,
             release: "7.2.13".into(),
             strace: None,
+            guest_perf: true,
+            pmu: Pmu::Full,
+            kernel_exact: false,
         }
     }
 }
@@ -75,6 +82,26 @@ impl Config {
     /// Bytes of the first thread's stack. Default: 8 MiB, Linux's.
     pub fn stack(&mut self, bytes: u64) -> &mut Config {
         self.stack = bytes;
+        self
+    }
+
+    /// Whether the guest has perf_event_open; without, it is ENOSYS. Default: yes.
+    pub fn guest_perf(&mut self, on: bool) -> &mut Config {
+        self.guest_perf = on;
+        self
+    }
+
+    /// The performance monitor that the guest finds. Default: [`Pmu::Full`].
+    pub fn pmu(&mut self, pmu: Pmu) -> &mut Config {
+        self.pmu = pmu;
+        self
+    }
+
+    /// Whether events report what Linux with the posted register patch does, where axperf can do
+    /// better: a switch of tasks has no registers then, and alignment-faults and emulation-faults
+    /// never happen. Default: no.
+    pub fn kernel_exact(&mut self, on: bool) -> &mut Config {
+        self.kernel_exact = on;
         self
     }
 

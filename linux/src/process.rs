@@ -18,6 +18,7 @@ use crate::load::{LoadError, LoadFailure, Program};
 use crate::log::Log;
 use crate::mm::{Backing, Space, SpaceError, Vma};
 use crate::observer::{Ids, MapEvent, Observer};
+use crate::perf_event::arena::Arena;
 use crate::signal::host::Mailbox;
 use crate::signal::{Action, Actions, SIG_IGN, host};
 use crate::signo::{SigSet, Signal};
@@ -111,8 +112,10 @@ impl Process {
             None => None,
             Some(to) => Some(open_trace(to).map_err(|e| Error::Host(e.into()))?),
         };
+        let perf = if config.guest_perf { Some(Arena::new().map_err(Error::Host)?) } else { None };
         let shared = Arc::new(Shared {
             strace,
+            perf,
             log: Log::new(config.verbose),
             config: config.clone(),
             engine: engine.clone(),
@@ -225,6 +228,8 @@ pub struct Shared {
     pub(crate) engine: Engine,
     pub(crate) space: Arc<Space>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// What the guest's processes share of perf; None if it has no perf.
+    pub(crate) perf: Option<Arena>,
     pub(crate) descriptors: Descriptors,
     pub(crate) limits: Limits,
     pub(crate) timers: Timers,
@@ -309,7 +314,7 @@ impl Shared {
 
     /// Tells the observer of a mapping.
     pub(crate) fn observe_map(&self, ids: Ids, vma: &Vma) {
-        self.observe(|o| o.map(ids, &event(vma)));
+        self.observe(|o| o.map(ids, &map_event(vma)));
     }
 
     /// Unaligned accesses that were fixed up, by all threads.
@@ -510,7 +515,7 @@ fn inherited_actions() -> Actions {
 }
 
 /// A mapping, as an observer is told of it.
-fn event(vma: &Vma) -> MapEvent {
+pub(crate) fn map_event(vma: &Vma) -> MapEvent {
     let (path, offset, device, inode) = match &vma.backing {
         Backing::Anonymous => (b"//anon".to_vec(), 0, 0, 0),
         Backing::Named(name) => (name.as_bytes().to_vec(), 0, 0, 0),

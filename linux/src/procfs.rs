@@ -7,6 +7,7 @@ use axperf::{Bus, Cpu};
 
 use crate::mm::{Backing, Vma};
 use crate::path::Sysroot;
+use crate::perf_event;
 use crate::thread::Thread;
 
 /// The content of the file at `path`, if it is one that the host's would be wrong for.
@@ -14,6 +15,9 @@ pub(crate) fn content(t: &Thread, path: &[u8]) -> Option<Vec<u8>> {
     if path == b"/proc/cpuinfo" {
         let shared = &t.shared;
         return Some(cpuinfo(shared.engine.cpu(), shared.unaligned_accesses()).into_bytes());
+    }
+    if let Some(content) = perf_event::content(t, path) {
+        return Some(content);
     }
     let shared = &t.shared;
     match t.own_proc_file(path)? {

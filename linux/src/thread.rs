@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axperf::{Exit, Machine, Reg, UNLIMITED};
+use axperf::{Exit, Machine, Reg};
 
 use crate::errno::Errno;
 use crate::futex;
@@ -10,6 +10,7 @@ use crate::ieee;
 use crate::load::Program;
 use crate::mm::Space;
 use crate::observer::Ids;
+use crate::perf_event;
 use crate::process::{Error, ExitStatus, Frozen, Running, Shared};
 use crate::signal::host::{self, Mailbox, Registration};
 use crate::signal::{AltStack, Info};
@@ -63,6 +64,8 @@ pub(crate) struct Thread {
     started: bool,
     /// A parent that waits until this one executes a program or exits.
     pub vfork: Option<vfork::Child>,
+    /// Its events of perf.
+    pub perf: perf_event::Own,
 }
 
 impl Thread {
@@ -95,6 +98,7 @@ impl Thread {
             end: None,
             started: false,
             vfork: None,
+            perf: perf_event::Own::default(),
         })
     }
 
@@ -108,12 +112,13 @@ impl Thread {
         if let Some(strace) = &self.shared.strace {
             strace.arrived();
         }
+        self.enter_perf();
         self.shared.enter(tid, &self.mailbox)
     }
 
     /// Maps a program and goes to its start; the address space is empty.
     pub fn start_program(&mut self, program: &Program) -> Result<(), Errno> {
-        let shared = &self.shared;
+        let shared = Arc::clone(&self.shared);
         let start = program.map(
             &shared.space,
             shared.limits.stack(),
@@ -143,10 +148,11 @@ impl Thread {
             auxv: start.auxv,
             args: start.args,
         };
-        self.shared.observe(|o| o.comm(self.ids, program.comm(), true));
+        self.exec_perf();
+        self.has_name(program.comm(), true);
         let maps: Vec<_> = self.shared.space.table().iter().cloned().collect();
         for vma in &maps {
-            self.shared.observe_map(self.ids, vma);
+            self.has_mapped(vma);
         }
         self.shared.engine.set_precise_faults(false);
         self.update_async();
@@ -197,7 +203,9 @@ impl Thread {
     pub fn update_async(&mut self) {
         let shared = &self.shared;
         let handler = shared.actions().any_handler();
-        self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler);
+        // Who can open events on this thread, or wants to know what they counted, calls it.
+        let events = shared.perf.as_ref().is_some_and(|p| p.is_used());
+        self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler || events);
         // Only a handler's frame shows a register that the program won't read again.
         self.cpu.set_exact_exits(handler);
     }
@@ -217,12 +225,16 @@ impl Thread {
             if let Some(end) = self.end.take() {
                 break end;
             }
-            match self.cpu.run(UNLIMITED) {
+            self.see_events();
+            let fuel = self.perf_fuel();
+            match self.cpu.run(fuel) {
                 Exit::Pal { function: CALLSYS } => syscall::call(self),
-                Exit::Interrupted | Exit::Fuel => {}
+                Exit::Interrupted => {}
+                Exit::Fuel => self.perf_tick(None, true),
                 Exit::Watermark => {
                     let shared = Arc::clone(&self.shared);
                     shared.observe(|o| o.watermark(self.ids, &mut self.cpu));
+                    self.wake_readers();
                 }
                 exit => self.trap(&exit),
             }
@@ -243,6 +255,7 @@ impl Thread {
         if let Some(strace) = &self.shared.strace {
             strace.arrived();
         }
+        self.fork_perf();
     }
 
     /// Says in the trace how the thread ended.
@@ -263,6 +276,8 @@ impl Thread {
 
     /// The thread is gone; the last of its process if `process` says so.
     pub fn finish(&mut self, process: bool) {
+        self.record_exit();
+        self.leave_perf();
         let shared = Arc::clone(&self.shared);
         shared.observe(|o| o.thread_exit(self.ids, &mut self.cpu, process));
         self.end_vfork();

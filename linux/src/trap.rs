@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use axperf::perf::Event;
 use axperf::{Exit, FaultKind, Reg, Regs};
 
 use crate::layout::TASK_SIZE;
@@ -66,9 +67,11 @@ impl Thread {
 
     /// An instruction that the CPU doesn't have.
     fn lacking(&mut self, pc: u64, word: u32) {
+        let before = self.cpu.counts(Event::EmulationFaults).then(|| self.cpu.regs().clone());
         let Some(result) = emulate::instruction(&mut self.cpu, word) else {
             return self.illegal(pc);
         };
+        self.perf_fault(Event::EmulationFaults, pc, before);
         self.shared.emulated.fetch_add(1, Ordering::Relaxed);
         if let Err(exit) = result {
             self.trap(&exit);
@@ -111,6 +114,7 @@ impl Thread {
         let mut regs = self.cpu.regs().clone();
         match unaligned::access(&mut regs, &shared.space, addr, word) {
             Ok(()) => {
+                self.perf_fault(Event::AlignmentFaults, addr, None);
                 shared.unaligned.fetch_add(1, Ordering::Relaxed);
                 regs.set_pc(next);
                 self.cpu.set_regs(&regs);

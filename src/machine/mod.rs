@@ -47,7 +47,7 @@ use crate::machine::exit::Exit;
 use crate::machine::kick::{CpuBox, Kick};
 use crate::machine::sampling::{Clock, SamplerId, Samplers};
 use crate::machine::translated::Tables;
-use crate::perf::Sampler;
+use crate::perf::{Event, Frame, Sampler};
 
 /// Fuel without end: nothing is counted for its sake.
 pub const UNLIMITED: u64 = u64::MAX;
@@ -580,8 +580,9 @@ impl<B: Bus> Machine<B> {
         self.cpu.kick()
     }
 
-    /// Attaches a sampler of the event `instructions`: sample k of period p shows the registers
-    /// after instruction k * p from here on.
+    /// Attaches a sampler. If its event is [`Source::Retired`](crate::perf::Source::Retired), sample
+    /// k of period p shows the registers after instruction k * p from here on; other events count
+    /// when they are [raised](Machine::raise).
     pub fn attach(&mut self, sampler: Sampler) -> SamplerId {
         self.samplers.attach(sampler)
     }
@@ -600,6 +601,30 @@ impl<B: Bus> Machine<B> {
     /// A sampler; None if there is no such one.
     pub fn sampler_mut(&mut self, id: SamplerId) -> Option<&mut Sampler> {
         self.samplers.get_mut(id)
+    }
+
+    /// Something happened `n` times that the machine doesn't count itself: a page fault, a switch of
+    /// tasks, or the passing of `n` nanoseconds. The frame says where; its task, CPU and time are the
+    /// machine's. Samples that are due are taken; [`Exit::Watermark`] comes at the next run.
+    pub fn raise(&mut self, event: Event, n: u64, frame: &Frame) {
+        self.samplers.raise(event, n, frame, self.retired, &self.bus);
+    }
+
+    /// Whether a sampler of this event is attached, so that raising it matters.
+    #[must_use]
+    pub fn counts(&self, event: Event) -> bool {
+        self.samplers.counts(event)
+    }
+
+    /// Nanoseconds until a sample by time is due; None if there is no sampler of time.
+    #[must_use]
+    pub fn time_left(&self) -> Option<u64> {
+        self.samplers.time_left()
+    }
+
+    /// Number of the CPU that samples name. Default: 0.
+    pub fn set_cpu_number(&mut self, cpu: u32) {
+        self.samplers.cpu = cpu;
     }
 
     /// Process and thread that samples name. Default: 0, 0.

@@ -6,7 +6,7 @@ use axperf_isa::{Reg, Regs};
 use axperf_jit::Class;
 
 use crate::machine::bus::Bus;
-use crate::perf::{Frame, Pushed, RegMask, Sampler, Stack};
+use crate::perf::{AttrFlags, Counted, Event, Frame, Pushed, RegMask, Sampler, Source, Stack};
 
 /// Names a sampler of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,7 @@ pub(crate) struct Samplers {
     next: u32,
     pub pid: u32,
     pub tid: u32,
+    pub cpu: u32,
     pub clock: Clock,
     /// A ring wants to be read.
     wake: bool,
@@ -67,6 +68,7 @@ impl Samplers {
             next: 0,
             pid: 0,
             tid: 0,
+            cpu: 0,
             clock: Clock::Instructions { base: 0 },
             wake: false,
         }
@@ -98,7 +100,19 @@ impl Samplers {
 
     /// Instructions until the next sample.
     pub fn left(&self) -> u64 {
-        self.list.iter().map(|(_, s)| s.left()).min().unwrap_or(u64::MAX)
+        let retired = self.list.iter().filter(|(_, s)| s.event().source() == Source::Retired);
+        retired.map(|(_, s)| s.left()).min().unwrap_or(u64::MAX)
+    }
+
+    /// Nanoseconds until the next sample by time; None if there are no such samplers.
+    pub fn time_left(&self) -> Option<u64> {
+        let timed = self.list.iter().filter(|(_, s)| s.event().source() == Source::Time);
+        timed.map(|(_, s)| s.left()).min()
+    }
+
+    /// Whether a sampler counts this event.
+    pub fn counts(&self, event: Event) -> bool {
+        self.list.iter().any(|(_, s)| s.event() == event)
     }
 
     /// The registers that translated code keeps exact for samples.
@@ -115,16 +129,68 @@ impl Samplers {
 
     /// Counts `n` instructions; takes the samples that are due after them.
     pub fn advance<B: Bus>(&mut self, n: u64, retired: u64, regs: &Regs, bus: &B) {
-        for (_, s) in &mut self.list {
-            s.advance(n);
-            if s.is_due() {
-                let frame = Frame::user(regs).task(self.pid, self.tid).at(self.clock.now(retired));
-                self.wake |= match s.take(&frame, &BusStack(bus)) {
-                    Pushed::Stored => false,
-                    Pushed::Wake | Pushed::Lost => true,
-                };
+        let counts = |s: &Sampler| {
+            s.event().source() == Source::Retired
+                && !s.attr().flags.contains(AttrFlags::EXCLUDE_USER)
+        };
+        for i in 0..self.list.len() {
+            let sampler = &mut self.list[i].1;
+            if !counts(sampler) {
+                continue;
+            }
+            sampler.advance(n);
+            if sampler.is_due() {
+                let frame = self.place(&Frame::user(regs), retired);
+                self.take(i, &frame, bus);
             }
         }
+    }
+
+    /// Counts `n` times the event; takes the samples that are due then.
+    pub fn raise<B: Bus>(&mut self, event: Event, n: u64, frame: &Frame, retired: u64, bus: &B) {
+        let frame = self.place(frame, retired);
+        for i in 0..self.list.len() {
+            let sampler = &mut self.list[i].1;
+            // Linux counts the time in an excluded mode all the same.
+            if sampler.event() != event
+                || (event.source() != Source::Time && sampler.excludes(&frame))
+            {
+                continue;
+            }
+            let mut left = n;
+            while left > 0 {
+                // Each that happened is a sample of its own; of time passed, one is enough.
+                let sampler = &mut self.list[i].1;
+                let most = if event.source() == Source::Time { u64::MAX } else { sampler.left() };
+                let step = left.min(most);
+                sampler.advance(step);
+                left -= step;
+                if sampler.is_due() {
+                    self.take(i, &frame, bus);
+                }
+            }
+        }
+    }
+
+    /// The frame, as of this machine's task, CPU and clock.
+    fn place<'a>(&self, frame: &Frame<'a>, retired: u64) -> Frame<'a> {
+        frame.task(self.pid, self.tid).on_cpu(self.cpu).at(self.clock.now(retired))
+    }
+
+    /// Takes a sample with one of the samplers.
+    fn take<B: Bus>(&mut self, i: usize, frame: &Frame, bus: &B) {
+        if self.list[i].1.reads_group() {
+            let leader = self.list[i].1.group();
+            let members: Vec<Counted> = (self.list.iter())
+                .filter(|(_, s)| s.group() == leader)
+                .map(|(_, s)| s.counted())
+                .collect();
+            self.list[i].1.set_group(members);
+        }
+        self.wake |= match self.list[i].1.take(frame, &BusStack(bus)) {
+            Pushed::Stored => false,
+            Pushed::Wake | Pushed::Lost => true,
+        };
     }
 
     /// Whether a ring wants to be read; asked once.

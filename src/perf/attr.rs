@@ -23,6 +23,8 @@ pub enum Errno {
     E2big,
     /// An argument is invalid.
     Einval,
+    /// The event can't be counted on this CPU.
+    Eperm,
     /// No such event.
     Enoent,
     /// The event can't do this.
@@ -36,6 +38,7 @@ impl Errno {
         match self {
             Errno::E2big => "E2BIG",
             Errno::Einval => "EINVAL",
+            Errno::Eperm => "EPERM",
             Errno::Enoent => "ENOENT",
             Errno::Eopnotsupp => "EOPNOTSUPP",
         }
@@ -379,7 +382,7 @@ impl Attr {
 }
 
 /// `perf_event_max_sample_rate` as Linux starts with it.
-const MAX_SAMPLE_RATE: u64 = 100_000;
+pub const MAX_SAMPLE_RATE: u64 = 100_000;
 
 /// `aux_start_paused` of `aux_action`.
 const AUX_START_PAUSED: u32 = 1;

@@ -34,6 +34,19 @@ impl<'a> Frame<'a> {
         Frame { user: Some(regs), kernel: None, pid: 0, tid: 0, cpu: 0, time: 0, addr: 0 }
     }
 
+    /// An event that struck in the kernel; `user` are the registers of the task's trap frame.
+    #[must_use]
+    pub fn kernel(kernel: &'a Regs, user: Option<&'a Regs>) -> Frame<'a> {
+        Frame { user, kernel: Some(kernel), pid: 0, tid: 0, cpu: 0, time: 0, addr: 0 }
+    }
+
+    /// Sets the address that belongs to the event.
+    #[must_use]
+    pub fn about(mut self, addr: u64) -> Self {
+        self.addr = addr;
+        self
+    }
+
     /// Sets process and thread.
     #[must_use]
     pub fn task(mut self, pid: u32, tid: u32) -> Self {

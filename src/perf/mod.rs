@@ -14,6 +14,7 @@ mod chain;
 mod cursor;
 mod event;
 mod frame;
+mod frequency;
 mod record;
 mod regs;
 mod ring;
@@ -22,18 +23,22 @@ mod sampler;
 #[cfg(test)]
 mod tests;
 
-pub use attr::{ATTR_SIZE, ATTR_SIZE_MAX, ATTR_SIZE_VER0, Attr, AttrError, DEFAULT_MAX_STACK};
+pub use attr::{
+    ATTR_SIZE, ATTR_SIZE_MAX, ATTR_SIZE_VER0, Attr, AttrError, DEFAULT_MAX_STACK, MAX_SAMPLE_RATE,
+};
 pub use attr::{Errno, RegAbi};
 pub use bits::{AttrFlags, ReadFormat, SampleType};
 pub use buf::{MAX_RECORD, RecordBuf, append_words};
 pub use chain::{ChainEnd, Stop, Unwind, UnwindRegs};
 pub use cursor::{Truncated, Words};
-pub use event::{Event, EventError};
+pub use event::{Event, EventError, Source};
 pub use frame::{Frame, NoStack, Stack, TASK_SIZE};
 pub use record::{FileId, Mmap, Record, SampleId, Task, kind, misc};
 pub use regs::{COPY_SLACK, CopyPlan, RegMask, UnknownReg};
 pub use ring::{ALPHA_PAGE, Full, Pushed, Ring, Wakeup};
-pub use sample::{CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER, Sample, SampleRegs};
+pub use sample::{
+    CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER, Counted, Sample, SampleRegs, read_words,
+};
 pub use sampler::{Sampler, SamplerStats};
 
 pub(crate) use cursor::Cursor;

@@ -53,6 +53,8 @@ pub enum Full {
     Overwrite,
     /// The same, from the end of the buffer to its start: `write_backward`.
     OverwriteBackward,
+    /// There is no reader: no record goes in, and none counts as lost.
+    Discard,
 }
 
 /// What became of a record.
@@ -79,6 +81,8 @@ struct Control {
     samples: AtomicU64,
     /// Head at the last wake-up by bytes.
     woken_at: AtomicU64,
+    /// A reader is to be woken.
+    woken: AtomicU32,
 }
 
 /// A ring. Any number of threads may write; one may read.
@@ -92,8 +96,8 @@ pub struct Ring {
     wakeup: Wakeup,
     /// Whether several processes write.
     shared: bool,
-    /// What `drop` unmaps.
-    mapping: (NonNull<u8>, usize),
+    /// What `drop` unmaps, if it is the ring's own.
+    mapping: Option<(NonNull<u8>, usize)>,
 }
 
 // SAFETY: the pointers are to mappings that live as long as the ring; the words in them are
@@ -116,6 +120,8 @@ impl std::fmt::Debug for Ring {
 const CONTROL_BYTES: usize = 65536;
 
 const _: () = assert!(size_of::<Control>() <= CONTROL_BYTES);
+
+const _: () = assert!(size_of::<Control>() <= Ring::CONTROL_SIZE);
 
 impl Ring {
     /// A ring with `bytes` bytes of data, for the threads of this process. After a fork the child
@@ -141,7 +147,17 @@ impl Ring {
         // SAFETY: the mapping is that long.
         let page = unsafe { mapping.0.add(CONTROL_BYTES) };
         // SAFETY: the page and the data are the rest of the mapping, which is zeroed.
-        Ok(unsafe { Ring::at(mapping, page, ALPHA_PAGE, bytes, shared) })
+        let ring = unsafe { Ring::at(mapping.0, page, ALPHA_PAGE, bytes, shared) };
+        ring.begin();
+        Ok(Ring { mapping: Some(mapping), ..ring })
+    }
+
+    /// A ring without a reader, for events whose records nobody wants.
+    ///
+    /// # Errors
+    /// The host has no memory.
+    pub fn discarding() -> Result<Ring, Error> {
+        Ok(Ring::new(4096)?.with_full(Full::Discard))
     }
 
     /// A ring over memory of the caller's: a control page of `page_size` bytes, then `bytes` bytes
@@ -163,20 +179,51 @@ impl Ring {
         check_size(bytes)?;
         let mapping = map(CONTROL_BYTES, shared)?;
         // SAFETY: the caller vouches for the memory.
-        Ok(unsafe { Ring::at(mapping, memory, page_size, bytes, shared) })
+        let ring = unsafe { Ring::at(mapping.0, memory, page_size, bytes, shared) };
+        ring.begin();
+        Ok(Ring { mapping: Some(mapping), ..ring })
+    }
+
+    /// Bytes that [`Ring::join`] needs for the writers' own words.
+    pub const CONTROL_SIZE: usize = 128;
+
+    /// A ring over memory that several processes have mapped, `control` for the writers' own words
+    /// apart from the ring itself. Each process joins it for itself; the one that is `first` makes
+    /// the page what it is.
+    ///
+    /// # Errors
+    /// `bytes` isn't a power of two of at least a page.
+    ///
+    /// # Safety
+    /// As for [`Ring::over`]; `control` has [`CONTROL_SIZE`](Ring::CONTROL_SIZE) bytes, aligned to 8
+    /// and zeroed before the first joins, which only rings over the same memory touch.
+    pub unsafe fn join(
+        control: NonNull<u8>,
+        memory: NonNull<u8>,
+        page_size: usize,
+        bytes: usize,
+        first: bool,
+    ) -> Result<Ring, Error> {
+        check_size(bytes)?;
+        // SAFETY: the caller vouches for both.
+        let ring = unsafe { Ring::at(control, memory, page_size, bytes, true) };
+        if first {
+            ring.begin();
+        }
+        Ok(ring)
     }
 
     /// # Safety
-    /// `mapping` starts with zeroed room for `Control`; `page` as in [`Ring::over`].
+    /// `control` is room for `Control`, zeroed at first; `page` as in [`Ring::over`].
     unsafe fn at(
-        mapping: (NonNull<u8>, usize),
+        control: NonNull<u8>,
         page: NonNull<u8>,
         page_size: usize,
         bytes: usize,
         shared: bool,
     ) -> Ring {
-        let ring = Ring {
-            control: mapping.0.cast(),
+        Ring {
+            control: control.cast(),
             page,
             // SAFETY: the data follows the page.
             data: unsafe { page.add(page_size) },
@@ -184,19 +231,23 @@ impl Ring {
             full: Full::Lose,
             wakeup: Wakeup::Bytes(bytes as u64 / 2),
             shared,
-            mapping,
-        };
-        ring.page_half(page::SIZE).store(page::KNOWN, Ordering::Relaxed);
+            mapping: None,
+        }
+    }
+
+    /// Makes the control page what a reader finds at first.
+    fn begin(&self) {
+        let offset = self.data.as_ptr() as u64 - self.page.as_ptr() as u64;
+        self.page_half(page::SIZE).store(page::KNOWN, Ordering::Relaxed);
         for (at, value) in [
             (page::CAPABILITIES, page::NO_CAPABILITY),
-            (page::DATA_OFFSET, page_size as u64),
-            (page::DATA_SIZE, bytes as u64),
+            (page::DATA_OFFSET, offset),
+            (page::DATA_SIZE, self.size),
             (page::DATA_HEAD, 0),
             (page::DATA_TAIL, 0),
         ] {
-            ring.page_word(at).store(value, Ordering::Relaxed);
+            self.page_word(at).store(value, Ordering::Relaxed);
         }
-        ring
     }
 
     /// Sets what becomes of records that find no room.
@@ -241,9 +292,23 @@ impl Ring {
         self.control().paused.store(u32::from(paused), Ordering::Relaxed);
     }
 
+    /// Has the reader woken, whatever was written.
+    pub fn wake(&self) {
+        self.control().woken.store(1, Ordering::Release);
+    }
+
+    /// Whether the reader is to be woken; asked once.
+    pub fn take_wake(&self) -> bool {
+        let woken = &self.control().woken;
+        woken.load(Ordering::Relaxed) != 0 && woken.swap(0, Ordering::AcqRel) != 0
+    }
+
     /// Writes a record. `lost_record` gives the LOST record for a number of lost records; it is
     /// asked when there are any.
     pub fn push(&self, record: &[u64], lost_record: impl FnOnce(u64) -> Vec<u64>) -> Pushed {
+        if self.full == Full::Discard {
+            return Pushed::Stored;
+        }
         let control = self.control();
         let _guard = self.lock();
         if control.paused.load(Ordering::Relaxed) != 0 {
@@ -265,12 +330,15 @@ impl Ring {
         }
         let new_head = match self.full {
             Full::OverwriteBackward => start,
-            Full::Lose | Full::Overwrite => start.wrapping_add(bytes),
+            Full::Lose | Full::Overwrite | Full::Discard => start.wrapping_add(bytes),
         };
         control.head.store(new_head, Ordering::Release);
         self.page_word(page::DATA_HEAD).store(new_head, Ordering::Release);
         match self.wakes(control, record, new_head) {
-            true => Pushed::Wake,
+            true => {
+                self.wake();
+                Pushed::Wake
+            }
             false => Pushed::Stored,
         }
     }
@@ -285,6 +353,7 @@ impl Ring {
             }
             Full::Overwrite => (bytes < self.size).then_some(head),
             Full::OverwriteBackward => (bytes < self.size).then(|| head.wrapping_sub(bytes)),
+            Full::Discard => None,
         }
     }
 
@@ -349,7 +418,7 @@ impl Ring {
     }
 
     fn control(&self) -> &Control {
-        // SAFETY: the mapping starts with a `Control`, zeroed at first, whose words are atomics.
+        // SAFETY: there is a `Control`, zeroed at first, whose words are atomics.
         unsafe { self.control.as_ref() }
     }
 
@@ -399,8 +468,10 @@ impl Drop for Guard<'_> {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is the ring's own, and nothing points into it any more.
-        unsafe { libc::munmap(self.mapping.0.as_ptr().cast(), self.mapping.1) };
+        if let Some((start, len)) = self.mapping {
+            // SAFETY: the mapping is the ring's own, and nothing points into it any more.
+            unsafe { libc::munmap(start.as_ptr().cast(), len) };
+        }
     }
 }
 

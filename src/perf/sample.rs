@@ -42,12 +42,47 @@ pub(crate) struct Values<'a> {
     pub id: u64,
     pub stream_id: u64,
     pub period: u64,
-    /// The counter, and what else a read of it gives.
-    pub count: u64,
+    /// The counter.
+    pub counted: Counted,
+    /// Those of its group.
+    pub group: &'a [Counted],
     pub time_enabled: u64,
     pub time_running: u64,
-    pub lost: u64,
     pub callchain: &'a [u64],
+}
+
+/// What a read of a counter gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Events.
+    pub value: u64,
+    /// The event's id.
+    pub id: u64,
+    /// Samples lost.
+    pub lost: u64,
+}
+
+/// What `read` gives of a counter, in this format: `group` holds the whole group's, the leader's
+/// first, and counts only where the format asks for a group.
+#[must_use]
+pub fn read_words(
+    format: ReadFormat,
+    counted: Counted,
+    group: &[Counted],
+    time_enabled: u64,
+    time_running: u64,
+) -> Vec<u64> {
+    let has = |bit| format.contains(bit);
+    let of_group = has(ReadFormat::GROUP);
+    let mut words = vec![if of_group { group.len() as u64 } else { counted.value }];
+    words.extend(has(ReadFormat::TOTAL_TIME_ENABLED).then_some(time_enabled));
+    words.extend(has(ReadFormat::TOTAL_TIME_RUNNING).then_some(time_running));
+    for one in if of_group { group } else { std::slice::from_ref(&counted) } {
+        words.extend(of_group.then_some(one.value));
+        words.extend(has(ReadFormat::ID).then_some(one.id));
+        words.extend(has(ReadFormat::LOST).then_some(one.lost));
+    }
+    words
 }
 
 impl Format {
@@ -107,7 +142,9 @@ impl Format {
             out.word(values.period);
         }
         if has(SampleType::READ) {
-            encode_read(self.attr.read_format, values, out);
+            let (enabled, running) = (values.time_enabled, values.time_running);
+            let format = self.attr.read_format;
+            out.extend(&read_words(format, values.counted, values.group, enabled, running));
         }
         if has(SampleType::CALLCHAIN) {
             out.word(values.callchain.len() as u64);
@@ -191,21 +228,6 @@ fn encode_regs(plan: &CopyPlan, regs: Option<&Regs>, out: &mut RecordBuf) {
             out.regs(plan, regs);
         }
         None => out.word(ABI_NONE),
-    }
-}
-
-/// The values of one event, not of a group.
-fn encode_read(format: ReadFormat, values: &Values, out: &mut RecordBuf) {
-    out.word(values.count);
-    for (bit, word) in [
-        (ReadFormat::TOTAL_TIME_ENABLED, values.time_enabled),
-        (ReadFormat::TOTAL_TIME_RUNNING, values.time_running),
-        (ReadFormat::ID, values.id),
-        (ReadFormat::LOST, values.lost),
-    ] {
-        if format.contains(bit) {
-            out.word(word);
-        }
     }
 }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use axperf_isa::Reg;
 
-use super::attr::{Attr, AttrError, Errno, RegAbi};
+use super::attr::{Attr, AttrError, RegAbi};
 use super::bits::{AttrFlags, ReadFormat, SampleType};
 use super::buf::{MAX_RECORD, RecordBuf};
 use super::chain::{CHAIN_REGS, Stop, Unwind, UnwindRegs};
+use super::event::{Event, Source};
 use super::frame::{Frame, Stack};
+use super::frequency::Frequency;
 use super::record::{Record, SampleId};
 use super::regs::RegMask;
 use super::ring::{Pushed, Ring};
-use super::sample::{CONTEXT_KERNEL, CONTEXT_USER, Format, Values};
+use super::sample::{CONTEXT_KERNEL, CONTEXT_USER, Counted, Format, Values};
 
 /// What a sampler did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +40,7 @@ pub struct SamplerStats {
 /// [is due](Sampler::is_due).
 pub struct Sampler {
     format: Format,
+    event: Event,
     id: u64,
     stream_id: u64,
     ring: Arc<Ring>,
@@ -48,6 +51,16 @@ pub struct Sampler {
     /// Events counted beyond a sample that was due and isn't taken yet.
     over: u64,
     enabled_at: u64,
+    /// What a read of the counter gives beyond the events counted here.
+    base: u64,
+    /// The period follows a frequency.
+    frequency: Option<Frequency>,
+    /// Samples until it stops; None for never.
+    remaining: Option<u64>,
+    /// Id of the event that leads its group.
+    group: u64,
+    /// What a read of the group gives, as of the last [`set_group`](Sampler::set_group).
+    members: Vec<Counted>,
     unwinder: Option<Box<dyn Unwind + Send>>,
     chain: Vec<u64>,
     stats: SamplerStats,
@@ -74,31 +87,39 @@ impl Sampler {
     /// Linux would refuse the attributes, or axperf can't do what they ask for.
     pub fn new(attr: Attr, abi: RegAbi, id: u64, ring: Arc<Ring>) -> Result<Sampler, AttrError> {
         attr.check(abi)?;
-        attr.event()?;
-        if attr.flags.contains(AttrFlags::FREQ) {
-            return Err(unsupported("freq", "a frequency in place of a period"));
-        }
-        if attr.sample_type.contains(SampleType::READ)
-            && attr.read_format.contains(ReadFormat::GROUP)
-        {
-            return Err(unsupported("read_format", "a group's values in samples"));
-        }
+        let event = attr.event()?;
+        Ok(Sampler::of(attr, event, id, id, ring))
+    }
+
+    fn of(attr: Attr, event: Event, id: u64, stream_id: u64, ring: Arc<Ring>) -> Sampler {
         let bytes = largest_sample(&attr);
-        let period = if attr.sample_period == 0 { u64::MAX } else { attr.sample_period };
-        Ok(Sampler {
+        let frequency = Frequency::of(&attr, event);
+        let period = match &frequency {
+            Some(frequency) => frequency.first_period(),
+            None if counts_each(&attr, event) => 1,
+            None => attr.sample_period,
+        };
+        let period = if period == 0 { u64::MAX } else { period };
+        Sampler {
             format: Format::new(attr),
+            event,
             id,
-            stream_id: id,
+            stream_id,
             ring,
             buf: RecordBuf::with_capacity(bytes),
             period,
             left: period,
             over: 0,
             enabled_at: 0,
+            base: 0,
+            frequency,
+            remaining: None,
+            group: id,
+            members: Vec::new(),
             unwinder: None,
             chain: Vec::new(),
             stats: SamplerStats::default(),
-        })
+        }
     }
 
     /// A sampler of the same event for a child: its own counter from zero, the parent's id.
@@ -106,18 +127,11 @@ impl Sampler {
     pub fn inherited(&self, stream_id: u64, ring: Arc<Ring>) -> Sampler {
         let attr = self.attr().clone();
         Sampler {
-            buf: RecordBuf::with_capacity(largest_sample(&attr)),
-            format: Format::new(attr),
-            id: self.id,
-            stream_id,
-            ring,
+            group: self.group,
+            enabled_at: self.enabled_at,
             period: self.period,
             left: self.period,
-            over: 0,
-            enabled_at: self.enabled_at,
-            unwinder: None,
-            chain: Vec::new(),
-            stats: SamplerStats::default(),
+            ..Sampler::of(attr, self.event, self.id, stream_id, ring)
         }
     }
 
@@ -133,6 +147,68 @@ impl Sampler {
     pub fn enabled_at(mut self, time: u64) -> Sampler {
         self.enabled_at = time;
         self
+    }
+
+    /// Makes it a member of the group that the event with this id leads.
+    #[must_use]
+    pub fn in_group(mut self, leader: u64) -> Sampler {
+        self.group = leader;
+        self
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        self.event
+    }
+
+    /// Id of the event that leads its group: its own, if nothing else was said.
+    #[must_use]
+    pub fn group(&self) -> u64 {
+        self.group
+    }
+
+    /// Whether its samples hold the values of its whole group.
+    #[must_use]
+    pub fn reads_group(&self) -> bool {
+        let attr = self.attr();
+        attr.sample_type.contains(SampleType::READ) && attr.read_format.contains(ReadFormat::GROUP)
+    }
+
+    /// Sets what its next sample holds of its group: the leader's values first.
+    pub fn set_group(&mut self, members: impl IntoIterator<Item = Counted>) {
+        self.members.clear();
+        self.members.extend(members);
+    }
+
+    /// What a read of the counter gives.
+    #[must_use]
+    pub fn counted(&self) -> Counted {
+        let value = self.base.wrapping_add(self.stats.events);
+        Counted { value, id: self.id, lost: self.stats.lost }
+    }
+
+    /// Sets what a read of the counter gives now.
+    pub fn set_count(&mut self, value: u64) {
+        self.base = value.wrapping_sub(self.stats.events);
+    }
+
+    /// Samples until it stops: then none is due any more, and [`has_stopped`](Self::has_stopped)
+    /// says so. None for never.
+    pub fn set_remaining(&mut self, samples: Option<u64>) {
+        self.remaining = samples;
+    }
+
+    /// Samples until it stops.
+    #[must_use]
+    pub fn remaining(&self) -> Option<u64> {
+        self.remaining
+    }
+
+    /// Whether it has taken as many samples as it was to take.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        self.remaining == Some(0)
     }
 
     /// The attributes.
@@ -151,6 +227,11 @@ impl Sampler {
     #[must_use]
     pub fn ring(&self) -> &Arc<Ring> {
         &self.ring
+    }
+
+    /// Sets the ring.
+    pub fn set_ring(&mut self, ring: Arc<Ring>) {
+        self.ring = ring;
     }
 
     /// What it did so far.
@@ -186,7 +267,8 @@ impl Sampler {
         self.period
     }
 
-    /// Sets the period, and starts a new one; 0 only counts.
+    /// Sets the period, and starts a new one; 0 only counts. With a frequency, this is the period
+    /// until the next sample.
     pub fn set_period(&mut self, period: u64) {
         self.period = if period == 0 { u64::MAX } else { period };
         (self.left, self.over) = (self.period, 0);
@@ -219,18 +301,31 @@ impl Sampler {
         self.left == 0
     }
 
-    /// Takes a sample and starts the next period.
-    pub fn take(&mut self, frame: &Frame, stack: &dyn Stack) -> Pushed {
-        self.left = self.period - self.over % self.period;
-        self.over = 0;
-        let attr = self.format.attr();
-        let excluded = match frame.kernel {
+    /// Whether the attributes leave out what happens in the mode of this frame.
+    #[must_use]
+    pub fn excludes(&self, frame: &Frame) -> bool {
+        let mode = match frame.kernel {
             Some(_) => AttrFlags::EXCLUDE_KERNEL,
             None => AttrFlags::EXCLUDE_USER,
         };
-        if attr.flags.contains(excluded) {
+        self.attr().flags.contains(mode)
+    }
+
+    /// Takes a sample and starts the next period.
+    pub fn take(&mut self, frame: &Frame, stack: &dyn Stack) -> Pushed {
+        let period = self.period;
+        if let Some(frequency) = &mut self.frequency {
+            self.period = frequency.next_period(frame.time, self.stats.events, period);
+        }
+        self.left = self.period - self.over % self.period;
+        self.over = 0;
+        if self.excludes(frame) || self.has_stopped() {
             return Pushed::Stored;
         }
+        if let Some(remaining) = &mut self.remaining {
+            *remaining -= 1;
+        }
+        let attr = self.format.attr();
         self.stats.samples += 1;
         self.chain.clear();
         if attr.sample_type.contains(SampleType::CALLCHAIN) {
@@ -240,11 +335,11 @@ impl Sampler {
         let values = Values {
             id: self.id,
             stream_id: self.stream_id,
-            period: self.period,
-            count: self.stats.events,
+            period,
+            counted: self.counted(),
+            group: &self.members,
             time_enabled: time,
             time_running: time,
-            lost: self.stats.lost,
             callchain: &self.chain,
         };
         let record = self.format.encode(frame, &values, stack, &mut self.buf);
@@ -259,6 +354,10 @@ impl Sampler {
         let pushed = self.ring.push(record, |lost| lost_record(self.format.attr(), &id, lost));
         if pushed == Pushed::Lost {
             self.stats.lost += 1;
+        }
+        if self.has_stopped() {
+            self.ring.wake();
+            return Pushed::Wake;
         }
         pushed
     }
@@ -303,11 +402,22 @@ impl Sampler {
     }
 }
 
+/// Members of a group that a sample tells of.
+const MAX_GROUP: usize = 64;
+
 /// Words of a chain that are contexts or the kernel's.
 const CONTEXTS: usize = 3;
 
 /// Bytes of the longest record that is no sample: an MMAP2 with a name of `PATH_MAX` bytes.
 const SIDE_RECORD: usize = 4096 + 256;
+
+/// Whether Linux samples every single event whatever the period is: it does for an event of its own
+/// whose samples hold a period.
+fn counts_each(attr: &Attr, event: Event) -> bool {
+    event.source() == Source::Raised
+        && attr.sample_period != 0
+        && attr.sample_type.contains(SampleType::PERIOD)
+}
 
 /// Bytes that a sample may need: all fields of one word, both register sets, chain and stack.
 fn largest_sample(attr: &Attr) -> usize {
@@ -315,15 +425,12 @@ fn largest_sample(attr: &Attr) -> usize {
     let chain =
         if has(SampleType::CALLCHAIN) { attr.max_stack().min(MAX_CHAIN) + CONTEXTS } else { 0 };
     let stack = if has(SampleType::STACK_USER) { attr.sample_stack_user as usize } else { 0 };
-    let fields = (SampleType::ALL.len() + ReadFormat::ALL.len()) as usize + 4;
+    let members = if has(SampleType::READ) { 3 * MAX_GROUP } else { 0 };
+    let fields = (SampleType::ALL.len() + ReadFormat::ALL.len()) as usize + 4 + members;
     ((fields + 2 * 64 + chain) * 8 + stack).min(MAX_RECORD)
 }
 
 fn lost_record(attr: &Attr, id: &SampleId, lost: u64) -> Vec<u64> {
     let mut buf = RecordBuf::with_capacity(128);
     Record::Lost { id: id.id, lost }.encode(attr, id, &mut buf).to_vec()
-}
-
-fn unsupported(field: &'static str, what: &str) -> AttrError {
-    AttrError::new(Errno::Eopnotsupp, field, format!("{what} isn't supported"))
 }

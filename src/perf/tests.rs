@@ -429,7 +429,7 @@ fn what_cannot_be_done_is_refused() {
         Sampler::new(attr, RegAbi::Kernel, 1, ring).unwrap_err().errno
     };
     let attr = Attr::new(Event::Instructions, 1);
-    assert_eq!(refused(attr.clone().with_flags(AttrFlags::FREQ)), Errno::Eopnotsupp);
+    assert_eq!(refused(attr.clone().with_flags(AttrFlags::AUX_OUTPUT)), Errno::Eopnotsupp);
     assert_eq!(refused(attr.clone().user_regs(RegMask::EXTENDED)), Errno::Einval);
     assert_eq!(refused(Attr { config: 99, ..attr }), Errno::Enoent);
 }

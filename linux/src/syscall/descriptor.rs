@@ -6,8 +6,19 @@ use super::{DONE, Result, is_guest, now};
 use crate::bytes::Bytes;
 use crate::errno::Errno;
 use crate::flags;
+use crate::perf_event;
 use crate::signo::Signal;
 use crate::thread::Thread;
+
+pub(super) fn perf_event_open(t: &mut Thread, a: &[u64; 6]) -> Result {
+    Ok(perf_event::open(t, a)?.into())
+}
+
+pub(super) fn close(t: &mut Thread, a: &[u64; 6]) -> Result {
+    now(libc::SYS_close, &[a[0], 0, 0, 0, 0, 0])?;
+    perf_event::calls::closed(t);
+    DONE
+}
 
 /// pipe: the second descriptor is in `$20`.
 pub(super) fn pipe(t: &mut Thread, _: &[u64; 6]) -> Result {
@@ -24,7 +35,7 @@ pub(super) fn pipe2(t: &mut Thread, a: &[u64; 6]) -> Result {
     let mut both = Bytes::<8>::zeroed();
     both.put_u32(0, read as u32);
     both.put_u32(4, write as u32);
-    both.write(&t.shared.space, a[0]).inspect_err(|_| close(&[read, write]))?;
+    both.write(&t.shared.space, a[0]).inspect_err(|_| close_all(&[read, write]))?;
     DONE
 }
 
@@ -41,13 +52,13 @@ fn make_pipe(t: &Thread, flags: i32) -> Result<[u64; 2]> {
 pub(super) fn admit_both(t: &Thread, both: [i32; 2]) -> Result<[u64; 2]> {
     let both = both.map(|fd| fd as u64);
     if both.iter().any(|fd| *fd >= t.shared.descriptors.limit() as u64) {
-        close(&both);
+        close_all(&both);
         return Err(Errno(libc::EMFILE));
     }
     Ok(both)
 }
 
-fn close(fds: &[u64]) {
+fn close_all(fds: &[u64]) {
     for fd in fds {
         // SAFETY: the caller has just made them.
         unsafe { libc::close(*fd as i32) };
@@ -61,13 +72,17 @@ pub(super) fn dup2(t: &mut Thread, a: &[u64; 6]) -> Result {
         now(libc::SYS_fcntl, &[a[0], libc::F_GETFD as u64, 0, 0, 0, 0])?;
         return Ok((new as u64).into());
     }
-    Ok(now(libc::SYS_dup3, &[a[0], a[1], 0, 0, 0, 0])?.into())
+    let new = now(libc::SYS_dup3, &[a[0], a[1], 0, 0, 0, 0])?;
+    perf_event::calls::closed(t);
+    Ok(new.into())
 }
 
 pub(super) fn dup3(t: &mut Thread, a: &[u64; 6]) -> Result {
     t.shared.descriptors.check(a[1])?;
     let flags = flags::DESCRIPTOR.to_host(a[2]).ok_or(Errno(libc::EINVAL))?;
-    Ok(now(libc::SYS_dup3, &[a[0], a[1], flags, 0, 0, 0])?.into())
+    let new = now(libc::SYS_dup3, &[a[0], a[1], flags, 0, 0, 0])?;
+    perf_event::calls::closed(t);
+    Ok(new.into())
 }
 
 pub(super) fn getdtablesize(t: &mut Thread, _: &[u64; 6]) -> Result {
@@ -84,7 +99,9 @@ pub(super) fn close_range(t: &mut Thread, a: &[u64; 6]) -> Result {
     }
     // Flags: UNSHARE and CLOEXEC have their own numbers, the same everywhere.
     let end = (a[1] as u32 as u64).min(last);
-    Ok(now(libc::SYS_close_range, &[a[0], end, a[2], 0, 0, 0])?.into())
+    let done = now(libc::SYS_close_range, &[a[0], end, a[2], 0, 0, 0])?;
+    perf_event::calls::closed(t);
+    Ok(done.into())
 }
 
 /// PIDFD_NONBLOCK is O_NONBLOCK, PIDFD_THREAD is O_EXCL.

@@ -7,6 +7,7 @@ use super::{DONE, Result, is_guest, now};
 use crate::bytes::Bytes;
 use crate::errno::Errno;
 use crate::flags;
+use crate::perf_event::calls as perf_event;
 use crate::signal::host::mask_for;
 use crate::thread::Thread;
 
@@ -100,12 +101,24 @@ pub(super) fn poll(t: &mut Thread, a: &[u64; 6]) -> Result {
     let milli = i64::from(a[2] as i32);
     let mut timeout = [milli / 1000, milli % 1000 * 1_000_000];
     let timeout = if milli < 0 { 0 } else { timeout.as_mut_ptr() as u64 };
-    Ok(t.block(libc::SYS_ppoll, &[a[0], a[1], timeout, 0, 8, 0])?.into())
+    poll_host(t, &[a[0], a[1], timeout, 0, 8, 0])
 }
 
 pub(super) fn ppoll(t: &mut Thread, a: &[u64; 6]) -> Result {
     let mask = Mask::of(t, a[3], a[4])?;
-    Ok(t.block(libc::SYS_ppoll, &[a[0], a[1], a[2], mask.address(), 8, 0])?.into())
+    poll_host(t, &[a[0], a[1], a[2], mask.address(), 8, 0])
+}
+
+/// ppoll of the host's; events of perf's have something to say to it.
+fn poll_host(t: &Thread, host: &[u64; 6]) -> Result {
+    let events = perf_event::before_poll(t, host[0], host[1]);
+    let now = [0i64; 2];
+    let mut host = *host;
+    if events.at_once {
+        host[2] = now.as_ptr() as u64;
+    }
+    let ready = t.block(libc::SYS_ppoll, &host)?;
+    Ok(perf_event::after_poll(t, host[0], &events, ready)?.into())
 }
 
 fn descriptor_flags(guest: u64) -> Result<u64> {

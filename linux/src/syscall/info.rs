@@ -224,7 +224,7 @@ pub(super) fn prctl(t: &mut Thread, a: &[u64; 6]) -> Result {
             let mut text = name.clone();
             text.push(0);
             host(&[a[0], text.as_ptr() as u64, 0, 0, 0, 0])?;
-            t.shared.observe(|o| o.comm(t.ids, &name, false));
+            t.has_name(&name, false);
             DONE
         }
         libc::PR_GET_NAME => {

@@ -143,6 +143,9 @@ pub(super) fn argument(_: &Space, value: u64, args: &[u64; 6]) -> Option<String>
 
 pub(super) fn ioctl(t: &mut Thread, a: &[u64; 6]) -> Result {
     let [fd, command, arg, ..] = *a;
+    if let Some(done) = crate::perf_event::calls::ioctl(t, a) {
+        return Ok(done?.into());
+    }
     let Some(Command { host, argument, .. }) = known(command) else {
         t.shared.log.say(format_args!("ioctl {:#x} isn't implemented", command as u32));
         return Err(Errno(libc::ENOTTY));

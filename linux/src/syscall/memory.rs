@@ -9,6 +9,7 @@ use crate::errno::Errno;
 use crate::flags;
 use crate::layout::{PAGE, page_up};
 use crate::mm::{Advice, Mapping, Placement, Prot};
+use crate::perf_event::calls as perf_event;
 use crate::thread::Thread;
 
 /// Alpha's mmap flags (`asm/mman.h`).
@@ -52,6 +53,12 @@ pub(super) fn mmap(t: &mut Thread, a: &[u64; 6]) -> Result {
     } else {
         Placement::Anywhere(addr)
     };
+    if file.is_some() {
+        let wanted = perf_event::Wanted { place, len, prot: Prot::from_bits(prot), shared, offset };
+        if let Some(mapped) = perf_event::mmap(t, fd, wanted) {
+            return Ok(mapped?.into());
+        }
+    }
     let start = t.shared.space.map(&Mapping {
         place,
         len,
@@ -61,11 +68,11 @@ pub(super) fn mmap(t: &mut Thread, a: &[u64; 6]) -> Result {
         name: None,
         host_flags: flags::MMAP.to_host_known(guest_flags) as i32,
     })?;
-    if t.shared.observer.is_some() {
+    if t.shared.observer.is_some() || t.has_events() {
         // It may be part of a larger mapping by now; the event is about what was asked for.
         let whole = t.shared.space.table().find(start).cloned();
         if let Some(vma) = whole {
-            t.shared.observe_map(t.ids, &vma.part(start, len));
+            t.has_mapped(&vma.part(start, len));
         }
     }
     Ok(start.into())
@@ -79,7 +86,7 @@ pub(super) fn munmap(t: &mut Thread, a: &[u64; 6]) -> Result {
 pub(super) fn mprotect(t: &mut Thread, a: &[u64; 6]) -> Result {
     let changed = t.shared.space.protect(a[0], a[1], Prot::from_bits(a[2]))?;
     for vma in &changed {
-        t.shared.observe_map(t.ids, vma);
+        t.has_mapped(vma);
     }
     DONE
 }
@@ -173,7 +180,7 @@ pub(super) fn brk(t: &mut Thread, a: &[u64; 6]) -> Result {
     if end > before {
         let heap = t.shared.space.table().find(end - 1).cloned();
         if let Some(heap) = heap {
-            t.shared.observe_map(t.ids, &heap);
+            t.has_mapped(&heap);
         }
     }
     Ok(end.into())

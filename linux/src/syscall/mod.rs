@@ -127,6 +127,7 @@ pub(crate) fn call(t: &mut Thread) {
     // The kernel's entry code leaves the number in both.
     t.cpu.set_reg(Reg::R1, number);
     t.cpu.set_reg(Reg::R2, number);
+    let entry = t.perf_enter();
     let row = table::row(number);
     let shared = Arc::clone(&t.shared);
     let trace = shared.strace.as_ref().map(|s| (s, s.enter(t, number, row, &args)));
@@ -166,6 +167,9 @@ pub(crate) fn call(t: &mut Thread) {
     };
     if let Some((strace, entry)) = trace {
         strace.leave(t, &entry, outcome);
+    }
+    if let Some(entry) = entry {
+        t.perf_leave(&entry, block != Block::Never);
     }
 }
 

@@ -135,6 +135,7 @@ fn new_thread(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
     let (parent_tid, child_tid) = (a[2], a[3]);
     let parent = t.ids;
     let (arrived, arrival) = mpsc::channel();
+    child.perf = t.perf.for_child(t.shared.perf.as_ref(), true);
     // The new host thread starts with every signal blocked, until it can take one.
     let mask = host::block_all();
     let spawned = std::thread::Builder::new().name("axperf-guest".into()).spawn(move || {
@@ -155,6 +156,9 @@ fn new_thread(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         }
     });
     let tid = spawned.ok().and_then(|_| arrival.recv().ok());
+    if let Some(tid) = tid {
+        t.record_fork(Ids { pid: parent.pid, tid });
+    }
     host::host_mask(Some(mask));
     t.update_async();
     t.cpu.set_reg(Reg::R20, 0);
@@ -221,11 +225,16 @@ fn new_process(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
         host::set_mask(&t.mailbox, t.mask);
         return Ok(Ret::Kept);
     }
+    if let Some(arena) = &shared.perf {
+        // Before the parent can ask for an event on it.
+        arena.enter(pid, pid);
+    }
     host::host_mask(Some(mask));
     if flags & flag::PARENT_SETTID != 0 {
         let _ = shared.space.write_u32(a[2], pid as u32);
     }
     shared.observe(|o| o.fork(parent, Ids { pid, tid: pid }));
+    t.record_fork(Ids { pid, tid: pid });
     if let Some((parent, child)) = wait {
         drop(child);
         parent.wait(&shared.space, || shared.is_ending());

@@ -7,6 +7,7 @@ use axperf::Bus;
 use super::{Result, now};
 use crate::errno::Errno;
 use crate::flags;
+use crate::perf_event;
 use crate::signal::host::STOP;
 use crate::signal::{has_status, signal_of_status};
 use crate::signo::{SigSet, Signal};
@@ -43,6 +44,9 @@ fn is_signalfd(fd: u64) -> bool {
 
 /// read, of any descriptor.
 pub(super) fn read(t: &mut Thread, a: &[u64; 6]) -> Result {
+    if let Some(read) = perf_event::calls::read(t, a) {
+        return Ok(read?.into());
+    }
     if !is_signalfd(a[0]) {
         return Ok(t.block(libc::SYS_read, a)?.into());
     }

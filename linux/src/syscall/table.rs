@@ -143,7 +143,7 @@ rows! {
     3 read(Fd, Out(Len(2)), ULONG) = call(signalfd::read).restarts();
     4 write(Fd, In(Len(2)), ULONG) = host(SYS_write).restarts();
     5 osf_old_open = absent();
-    6 close(Fd) = host(SYS_close);
+    6 close(Fd) = call(descriptor::close);
     7 osf_wait4(INT, Out(One(&STATUS)), of(&WAIT), Out(One(&RUSAGE32))) = call(process::osf_wait4).restarts();
     8 osf_old_creat = absent();
     9 link(HostPath, HostPath) = call(fs::link);
@@ -549,7 +549,7 @@ rows! {
     490 preadv(Fd, In(Array(2, &SPACE)), INT, LONG) = call(vector::preadv).restarts();
     491 pwritev(Fd, In(Array(2, &IOVEC)), INT, LONG) = call(vector::pwritev).restarts();
     492 rt_tgsigqueueinfo(INT, INT, SIGNAL, In(One(&SIGINFO))) = call(signals::rt_tgsigqueueinfo);
-    493 perf_event_open;
+    493 perf_event_open(ADDR, INT, INT, INT, HEX) = call(descriptor::perf_event_open);
     494 fanotify_init(HEX, of(&OPEN)) = call(event::fanotify_init).descriptor();
     495 fanotify_mark(Fd, HEX, HEX, Dir, HostPath) = host(SYS_fanotify_mark);
     496 prlimit64(INT, of(&RESOURCE), In(One(&RLIMIT)), Out(One(&RLIMIT))) = call(process::prlimit64);
