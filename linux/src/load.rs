@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
@@ -110,8 +111,23 @@ pub struct Start {
     pub sp: u64,
     /// The auxiliary vector, as it lies on the stack.
     pub auxv: Vec<u8>,
-    /// The addresses of the argument strings.
-    pub args: std::ops::Range<u64>,
+    /// Where the parts of the program are.
+    pub layout: Layout,
+}
+
+/// Where the parts of a program are, for `/proc/self/stat`.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Its code: the segment that can be executed.
+    pub code: Range<u64>,
+    /// Its initialised data: the segment that can be written.
+    pub data: Range<u64>,
+    /// The strings of its arguments.
+    pub args: Range<u64>,
+    /// The strings of its environment.
+    pub env: Range<u64>,
+    /// Where the stack pointer started.
+    pub stack: u64,
 }
 
 impl Program {
@@ -219,7 +235,21 @@ impl Program {
             random,
         };
         let built = stack::build(space, stack_len, &self.argv, &self.envp, &self.execfn, &auxv)?;
-        Ok(Start { pc, sp: built.sp, auxv: built.auxv, args: built.args })
+        let segment = |wanted: fn(&Segment) -> bool| {
+            let mut found = main.image.segments.iter().filter(|s| wanted(s));
+            found.next().map_or(0..0, |s| {
+                let start = s.addr.wrapping_add(bias);
+                start..start.saturating_add(s.file_len)
+            })
+        };
+        let layout = Layout {
+            code: segment(|s| s.flags.execute),
+            data: segment(|s| s.flags.write),
+            args: built.args,
+            env: built.env,
+            stack: built.sp,
+        };
+        Ok(Start { pc, sp: built.sp, auxv: built.auxv, layout })
     }
 }
 

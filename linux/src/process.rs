@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::descriptors::{self, Descriptors};
 use crate::errno::Errno;
 use crate::limits::Limits;
-use crate::load::{LoadError, LoadFailure, Program};
+use crate::load::{Layout, LoadError, LoadFailure, Program};
 use crate::log::Log;
 use crate::mm::{Backing, Space, SpaceError, Vma};
 use crate::observer::{Ids, MapEvent, Observer};
@@ -262,8 +262,8 @@ pub struct Running {
     pub host_path: Vec<u8>,
     /// The auxiliary vector.
     pub auxv: Vec<u8>,
-    /// Where its argument strings are.
-    pub args: std::ops::Range<u64>,
+    /// Where its parts are.
+    pub(crate) layout: Layout,
 }
 
 #[derive(Debug, Default)]
@@ -472,6 +472,8 @@ impl Shared {
     fn give_back_signals(&self) {
         let actions = self.actions();
         for signal in Signal::all().filter(|s| actions.get(*s).handler != SIG_IGN) {
+            // What is still pending was for the guest; ignoring a signal discards it.
+            host::set_disposition(signal, host::Disposition::Ignore);
             host::set_disposition(signal, host::Disposition::Default);
         }
     }

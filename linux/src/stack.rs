@@ -27,6 +27,7 @@ pub(crate) struct Built {
     pub sp: u64,
     pub auxv: Vec<u8>,
     pub args: Range<u64>,
+    pub env: Range<u64>,
 }
 
 /// Caches: size, log2 of the line's bytes in bits 4 to 7, ways. 64 KiB, 64 bytes, 2 ways, as every
@@ -92,6 +93,7 @@ pub(crate) fn build(
     let args_end = envp_at.first().copied().unwrap_or(name_at);
     let argv_at = pointers(argv);
     let args = argv_at.first().copied().unwrap_or(args_end)..args_end;
+    let env = args_end..name_at;
     let platform = cpu::platform(auxv.cpu);
     let platform_at = top.push(&[platform.as_bytes(), b"\0"].concat());
     let random_at = top.push(&match auxv.random {
@@ -142,7 +144,7 @@ pub(crate) fn build(
     table.extend_from_slice(&auxv);
     space.write(sp, &table)?;
     space.write(top.start, &top.bytes())?;
-    Ok(Built { sp, auxv, args })
+    Ok(Built { sp, auxv, args, env })
 }
 
 /// Bytes that grow downwards from an address.

@@ -146,7 +146,7 @@ impl Thread {
             path: program.path.clone(),
             host_path: program.host_path.clone(),
             auxv: start.auxv,
-            args: start.args,
+            layout: start.layout,
         };
         self.exec_perf();
         self.has_name(program.comm(), true);

@@ -225,6 +225,11 @@ impl Space {
         self.write_inner().heap = start..start;
     }
 
+    /// Where the heap is.
+    pub fn heap(&self) -> Range<u64> {
+        self.read_inner().heap.clone()
+    }
+
     /// Moves the end of the heap; returns where it is then. The heap is executable, as Alpha's is.
     pub fn set_break(&self, to: u64) -> u64 {
         let heap = self.read_inner().heap.clone();

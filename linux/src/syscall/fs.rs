@@ -58,15 +58,17 @@ struct How {
 fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, how: How) -> Result {
     let name = t.shared.space.read_string(path, libc::PATH_MAX as usize)?;
     let close_on_exec = guest_flags & flags::CLOEXEC != 0;
-    if t.own_proc_file(&name) == Some(b"mem") {
-        // It would be all of this process, axperf's part too.
-        return Err(Errno(libc::EACCES));
+    let writes = guest_flags & flags::ACCESS_MODE != 0;
+    let proc_name = name_in_proc(dir, &name);
+    if let Some((whose, b"mem")) = procfs::find(t, &proc_name) {
+        let file = procfs::memory_file(t, whose, (guest_flags & flags::ACCESS_MODE) as i32)?;
+        return Ok(t.shared.descriptors.give(file, close_on_exec)?.into());
     }
-    if let Some(content) = procfs::content(t, &name) {
-        if guest_flags & flags::ACCESS_MODE != 0 {
+    if let Some(content) = procfs::content(t, &proc_name) {
+        if writes {
             return Err(Errno(libc::EACCES));
         }
-        let file = memory_file(&content)?;
+        let file = content_file(&content)?;
         return Ok(t.shared.descriptors.give(file, close_on_exec)?.into());
     }
     let host_flags = flags::open_to_host(guest_flags);
@@ -93,8 +95,24 @@ fn open_in(t: &Thread, dir: u64, path: u64, guest_flags: u64, how: How) -> Resul
     Ok(t.shared.descriptors.admit(fd)?.into())
 }
 
+/// The name of a file of /proc that is opened by a relative path; other paths as they are.
+fn name_in_proc(dir: u64, name: &[u8]) -> Vec<u8> {
+    let last = name.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    if name.starts_with(b"/") || !procfs::NAMES.contains(&last) {
+        return name.to_vec();
+    }
+    let link = match dir as i32 {
+        libc::AT_FDCWD => "/proc/self/cwd".to_owned(),
+        fd => format!("/proc/self/fd/{fd}"),
+    };
+    let mut full = std::fs::read_link(link).unwrap_or_default().into_os_string().into_vec();
+    full.push(b'/');
+    full.extend_from_slice(name);
+    full
+}
+
 /// A file with this content, at its start.
-fn memory_file(content: &[u8]) -> Result<File> {
+fn content_file(content: &[u8]) -> Result<File> {
     // SAFETY: a C string; the descriptor is ours.
     let mut file = unsafe {
         let fd = libc::memfd_create(c"proc".as_ptr(), libc::MFD_CLOEXEC);
@@ -134,22 +152,33 @@ fn read_link(t: &Thread, dir: u64, path: u64, buf: u64, len: u64) -> Result {
     Ok(now(libc::SYS_readlinkat, &[dir, host.as_ptr() as u64, buf, len, 0, 0])?.into())
 }
 
-/// The translator's thread is none of the program's: /proc/PID/task doesn't have it.
+/// What is axperf's own isn't listed.
 pub(super) fn getdents64(t: &mut Thread, a: &[u64; 6]) -> Result {
     loop {
         let n = now(libc::SYS_getdents64, &[a[0], a[1], a[2], 0, 0, 0])?;
-        let Some(hidden) = t.shared.engine.background_thread() else { return Ok(n.into()) };
         if n == 0 || !is_proc(a[0] as i32) {
             return Ok(n.into());
         }
+        let Some(own) = own_entries(t, a[0] as i32) else { return Ok(n.into()) };
         let mut all = vec![0; n as usize];
         t.shared.space.read(a[1], &mut all)?;
-        let shown = without_entry(&all, hidden.to_string().as_bytes());
+        let shown = without_entries(&all, own);
         // None would be the end of the directory.
         if !shown.is_empty() {
             t.shared.space.write(a[1], &shown)?;
             return Ok((shown.len() as u64).into());
         }
+    }
+}
+
+/// The entries of a directory of /proc that are axperf's own: the translator's thread, and
+/// descriptors from the guest's limit on. None if it isn't such a directory.
+fn own_entries(t: &Thread, fd: i32) -> Option<std::ops::RangeInclusive<i32>> {
+    let path = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.into_os_string().into_vec();
+    match procfs::find(t, &path)? {
+        (procfs::Whose::Own(_), b"task") => t.shared.engine.background_thread().map(|id| id..=id),
+        (procfs::Whose::Own(_), b"fd" | b"fdinfo") => Some(t.shared.descriptors.limit()..=i32::MAX),
+        _ => None,
     }
 }
 
@@ -161,15 +190,17 @@ fn is_proc(fd: i32) -> bool {
     }
 }
 
-/// The entries of a directory, `struct linux_dirent64`, but for one: d_reclen is at 16, d_name at 19.
-fn without_entry(entries: &[u8], name: &[u8]) -> Vec<u8> {
+/// The entries of a directory, `struct linux_dirent64`, but for those with these numbers for names:
+/// d_reclen is at 16, d_name at 19.
+fn without_entries(entries: &[u8], hidden: std::ops::RangeInclusive<i32>) -> Vec<u8> {
     let mut kept = Vec::with_capacity(entries.len());
     let mut rest = entries;
     while let Some(&[low, high]) = rest.get(16..18) {
         let len = usize::from(u16::from_le_bytes([low, high])).clamp(19, rest.len().max(19));
         let Some((entry, tail)) = rest.split_at_checked(len) else { break };
-        let its = entry[19..].split(|b| *b == 0).next();
-        if its != Some(name) {
+        let name = entry[19..].split(|b| *b == 0).next().unwrap_or_default();
+        let number = std::str::from_utf8(name).ok().and_then(|name| name.parse().ok());
+        if !number.is_some_and(|n: i32| hidden.contains(&n)) {
             kept.extend_from_slice(entry);
         }
         rest = tail;

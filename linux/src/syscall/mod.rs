@@ -27,6 +27,7 @@ use axperf::Reg;
 
 use crate::errno::Errno;
 use crate::layout::TASK_SIZE;
+use crate::procfs;
 use crate::signal::host::NOT_BEGUN;
 use crate::strace::{Outcome, Returns};
 use crate::thread::{Cpu, Thread};
@@ -285,16 +286,6 @@ impl Thread {
 
     /// Whether a path is `/proc/self/exe`, by any of its names.
     fn names_own_exe(&self, path: &[u8]) -> bool {
-        self.own_proc_file(path) == Some(b"exe")
-    }
-
-    /// The name below `/proc/self` of a path there.
-    pub(crate) fn own_proc_file<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
-        let rest = path.strip_prefix(b"/proc/")?;
-        let slash = rest.iter().position(|b| *b == b'/')?;
-        let (who, name) = (&rest[..slash], &rest[slash + 1..]);
-        let is_own = [&b"self"[..], b"thread-self"].contains(&who)
-            || who == self.ids.pid.to_string().as_bytes();
-        is_own.then_some(name)
+        matches!(procfs::find(self, path), Some((procfs::Whose::Own(_), b"exe")))
     }
 }

@@ -138,7 +138,7 @@ fn new_thread(t: &mut Thread, flags: u64, a: &[u64; 6]) -> Result {
     child.perf = t.perf.for_child(t.shared.perf.as_ref(), true);
     // The new host thread starts with every signal blocked, until it can take one.
     let mask = host::block_all();
-    let spawned = std::thread::Builder::new().name("axperf-guest".into()).spawn(move || {
+    let spawned = std::thread::Builder::new().spawn(move || {
         let _whole = WholeProcess;
         let alive = child.arrive();
         let shared = Arc::clone(&child.shared);

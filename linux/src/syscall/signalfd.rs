@@ -8,6 +8,7 @@ use super::{Result, now};
 use crate::errno::Errno;
 use crate::flags;
 use crate::perf_event;
+use crate::procfs;
 use crate::signal::host::STOP;
 use crate::signal::{has_status, signal_of_status};
 use crate::signo::{SigSet, Signal};
@@ -46,6 +47,9 @@ fn is_signalfd(fd: u64) -> bool {
 pub(super) fn read(t: &mut Thread, a: &[u64; 6]) -> Result {
     if let Some(read) = perf_event::calls::read(t, a) {
         return Ok(read?.into());
+    }
+    if let Some(memory) = procfs::opened_memory(a[0]) {
+        return Ok(memory.read(&[[a[1], a[2]]], None)?.into());
     }
     if !is_signalfd(a[0]) {
         return Ok(t.block(libc::SYS_read, a)?.into());

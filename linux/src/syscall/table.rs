@@ -141,7 +141,7 @@ rows! {
     1 exit(INT) = call(process::exit);
     2 fork() = call(process::fork);
     3 read(Fd, Out(Len(2)), ULONG) = call(signalfd::read).restarts();
-    4 write(Fd, In(Len(2)), ULONG) = host(SYS_write).restarts();
+    4 write(Fd, In(Len(2)), ULONG) = call(vector::write).restarts();
     5 osf_old_open = absent();
     6 close(Fd) = call(descriptor::close);
     7 osf_wait4(INT, Out(One(&STATUS)), of(&WAIT), Out(One(&RUSAGE32))) = call(process::osf_wait4).restarts();
@@ -408,8 +408,8 @@ rows! {
     346 pciconfig_write = absent();
     347 query_module = absent();
     348 prctl(of(&PRCTL), by(special::prctl_argument), HEX, HEX, HEX) = call(info::prctl);
-    349 pread64(Fd, Out(Len(2)), ULONG, LONG) = host(SYS_pread64).restarts();
-    350 pwrite64(Fd, In(Len(2)), ULONG, LONG) = host(SYS_pwrite64).restarts();
+    349 pread64(Fd, Out(Len(2)), ULONG, LONG) = call(vector::pread64).restarts();
+    350 pwrite64(Fd, In(Len(2)), ULONG, LONG) = call(vector::pwrite64).restarts();
     351 rt_sigreturn(ADDR) = call(signals::rt_sigreturn);
     352 rt_sigaction(SIGNAL, In(One(&SIGACTION)), Out(One(&SIGACTION)), ULONG, ADDR) = call(signals::rt_sigaction);
     353 rt_sigprocmask(of(&SIGPROCMASK), In(One(&SIGSET)), Out(One(&SIGSET)), ULONG) = call(signals::rt_sigprocmask);

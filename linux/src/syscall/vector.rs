@@ -2,8 +2,9 @@
 
 use axperf::Bus;
 
-use super::{Result, is_guest, now};
+use super::{Result, Ret, is_guest, now};
 use crate::errno::Errno;
+use crate::procfs;
 use crate::thread::Thread;
 
 /// The kernel's UIO_MAXIOV.
@@ -25,27 +26,60 @@ pub(super) fn buffers(t: &Thread, addr: u64, count: u64) -> Result<Vec<[u64; 2]>
     Ok(list)
 }
 
-fn transfer(t: &Thread, number: i64, a: &[u64; 6], offset: [u64; 2]) -> Result {
+/// Calls whose descriptor may stand for memory.
+fn memory(t: &Thread, fd: u64, list: &[[u64; 2]], at: Option<u64>, write: bool) -> Option<Result> {
+    let file = procfs::opened_memory(fd)?;
+    let done = if write { file.write(t, list, at) } else { file.read(list, at) };
+    Some(done.map(Ret::from))
+}
+
+/// write, to any descriptor.
+pub(super) fn write(t: &mut Thread, a: &[u64; 6]) -> Result {
+    match memory(t, a[0], &[[a[1], a[2]]], None, true) {
+        Some(result) => result,
+        None => Ok(t.block(libc::SYS_write, a)?.into()),
+    }
+}
+
+pub(super) fn pread64(t: &mut Thread, a: &[u64; 6]) -> Result {
+    match memory(t, a[0], &[[a[1], a[2]]], Some(a[3]), false) {
+        Some(result) => result,
+        None => Ok(t.block(libc::SYS_pread64, a)?.into()),
+    }
+}
+
+pub(super) fn pwrite64(t: &mut Thread, a: &[u64; 6]) -> Result {
+    match memory(t, a[0], &[[a[1], a[2]]], Some(a[3]), true) {
+        Some(result) => result,
+        None => Ok(t.block(libc::SYS_pwrite64, a)?.into()),
+    }
+}
+
+fn transfer(t: &Thread, number: i64, a: &[u64; 6], at: Option<u64>) -> Result {
     let list = buffers(t, a[1], a[2])?;
-    let args = [a[0], list.as_ptr() as u64, a[2], offset[0], offset[1], 0];
+    let write = [libc::SYS_writev, libc::SYS_pwritev].contains(&number);
+    if let Some(result) = memory(t, a[0], &list, at, write) {
+        return result;
+    }
+    let args = [a[0], list.as_ptr() as u64, a[2], at.unwrap_or(0), 0, 0];
     Ok(t.block(number, &args)?.into())
 }
 
 pub(super) fn readv(t: &mut Thread, a: &[u64; 6]) -> Result {
-    transfer(t, libc::SYS_readv, a, [0, 0])
+    transfer(t, libc::SYS_readv, a, None)
 }
 
 pub(super) fn writev(t: &mut Thread, a: &[u64; 6]) -> Result {
-    transfer(t, libc::SYS_writev, a, [0, 0])
+    transfer(t, libc::SYS_writev, a, None)
 }
 
 /// On 64-bit systems the low half of the offset is all of it.
 pub(super) fn preadv(t: &mut Thread, a: &[u64; 6]) -> Result {
-    transfer(t, libc::SYS_preadv, a, [a[3], 0])
+    transfer(t, libc::SYS_preadv, a, Some(a[3]))
 }
 
 pub(super) fn pwritev(t: &mut Thread, a: &[u64; 6]) -> Result {
-    transfer(t, libc::SYS_pwritev, a, [a[3], 0])
+    transfer(t, libc::SYS_pwritev, a, Some(a[3]))
 }
 
 /// The flags (RWF_...) are the same everywhere.

@@ -25,6 +25,13 @@ fn the_guests_view() {
 }
 
 #[test]
+fn proc_self() {
+    if tools() {
+        Native::of(source("procself.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
+#[test]
 fn ipc() {
     if tools() {
         Native::of(source("ipc.c")).compare(&["-O1"], ENGINES);
