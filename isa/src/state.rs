@@ -61,7 +61,7 @@ pub mod word {
     pub const POLL: usize = 85;
     /// Instructions retired by regions of more than one block, where that is counted.
     pub const MULTI_BLOCK: usize = 86;
-    /// Instructions retired by translated code since it was entered, where that is counted.
+    /// What is left of the budget of translated code, where a fault finds it in no register.
     pub const RETIRED: usize = 87;
     /// What AMASK clears: the features that the CPU has.
     pub const AMASK: usize = 88;

@@ -37,6 +37,7 @@ use crate::arena::Arena;
 use crate::background::{self, Queue, Request};
 use crate::compile::{self, Compiler, Object, Target, Words};
 use crate::doors::{self, Doors, counted};
+use crate::faults::Site;
 use crate::presence::{Everyone, Pass, Presence};
 use crate::region::{Guest, Region};
 use crate::slots::{SLOTS, Slot, SlotCell, Slots};
@@ -581,17 +582,16 @@ impl Cache {
         unsafe { abi::enter(state.cast(), door, code.0, budget) }
     }
 
-    /// The guest instruction that host code at `pc` belongs to, and what was charged for
-    /// instructions that didn't retire when it faults.
+    /// The guest instruction of the host instruction at `pc`, which faulted.
     #[must_use]
-    pub fn site(&self, pc: u64) -> Option<(u64, i64)> {
+    pub fn site(&self, pc: u64) -> Option<Site> {
         let pc = pc as usize;
         let state = self.shared.lock();
         let t = state.translations.at(state.arena.generation_of(pc)?, pc)?;
         let offset = (pc - t.code.start) as u32;
         let i = t.sites.partition_point(|(o, _)| *o <= offset);
         let (_, site) = t.sites.get(i.checked_sub(1)?)?;
-        Some((site.pc, site.refund))
+        Some(*site)
     }
 
     /// Drops what was translated from this range of guest addresses. Machines that may be in it come

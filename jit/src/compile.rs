@@ -11,9 +11,11 @@ use cranelift_frontend::FunctionBuilderContext;
 
 use crate::abi::Stub;
 use crate::anchor;
+use crate::faults::{self, Budgets, Site};
 use crate::region::Region;
-use crate::translate::{self, Host, Site};
-use crate::variant::Mode;
+use crate::translate::{self, Host};
+use crate::unroll;
+use crate::variant::{Mode, Poll};
 
 /// Host code of a region, before it has a place.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ pub(crate) struct Object {
     pub align: usize,
     /// Where addresses belong that only its place and its process give.
     pub relocations: Vec<Relocation>,
-    /// Host code offsets and the guest instructions they belong to, ascending.
+    /// What may fault, by its offset, ascending.
     pub sites: Vec<(u32, Site)>,
 }
 
@@ -74,16 +76,34 @@ impl Compiler {
 
     /// Compiles a region; None if the translator refuses its own IR, which is a mistake in it.
     pub fn compile(&mut self, region: &Region, mode: Mode) -> Option<Object> {
+        let unrolled;
+        let region = match mode.poll {
+            Poll::Free => region,
+            Poll::Flag | Poll::Counted => {
+                unrolled = unroll::unrolled(region);
+                &unrolled
+            }
+        };
+        let finds = self.compile_as(region, mode, false);
+        finds.or_else(|| self.compile_as(region, mode, true))
+    }
+
+    /// The same, with a budget that is stored or not; None also if it isn't and can't be found.
+    fn compile_as(&mut self, region: &Region, mode: Mode, stores_budget: bool) -> Option<Object> {
         let context = &mut self.context;
         context.clear();
-        let built = translate::build(&mut context.func, &mut self.builder, self.host, region, mode);
+        let func = &mut context.func;
+        let built =
+            translate::build(func, &mut self.builder, self.host, region, mode, stores_budget);
         anchor::anchor(context, &*self.isa, &built.raising, built.clears_flags);
+        let budgets = Budgets::follow(&mut context.func, &built.budgets, &built.marks);
         let mut plane = ControlPlane::default();
         if let Err(e) = context.compile(&*self.isa, &mut plane) {
             debug_assert!(false, "the translator refuses its own IR: {:?}", e.inner);
             return None;
         }
-        let buffer = &context.compiled_code()?.buffer;
+        let compiled = context.compiled_code()?;
+        let buffer = &compiled.buffer;
         let names = context.func.params.user_named_funcs();
         let name = |reference| match names.get(reference) {
             Some(UserExternalName { namespace: TARGETS, index }) => {
@@ -108,15 +128,11 @@ impl Compiler {
             };
             relocations.push(relocation);
         }
-        let mut places: Vec<(u32, u32)> =
-            buffer.get_srclocs_sorted().iter().map(|s| (s.start, s.loc.bits())).collect();
-        places.sort_unstable();
-        let site = |(offset, i): (u32, u32)| Some((offset, *built.sites.get(i as usize)?));
         Some(Object {
             code: buffer.data().to_vec(),
             align: buffer.alignment as usize,
             relocations,
-            sites: places.into_iter().filter_map(site).collect(),
+            sites: faults::sites(compiled, &built.marks, &budgets)?,
         })
     }
 }

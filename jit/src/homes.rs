@@ -7,7 +7,8 @@
 //! which costs what a spill does, and nothing at the entry and the exits.
 
 use crate::flow::{reads, writes};
-use crate::region::{Edge, Region};
+use crate::loops::loops;
+use crate::region::Region;
 
 /// Integer registers of the guest that live in values at most: the host has 13, some of which hold
 /// what is computed meanwhile.
@@ -46,34 +47,9 @@ fn bits_of(bits: u64) -> impl Iterator<Item = usize> {
 
 /// How many loops each block is in.
 fn depths(region: &Region) -> Vec<u32> {
-    let n = region.blocks.len();
-    let mut before = vec![Vec::new(); n];
-    for (b, block) in region.blocks.iter().enumerate() {
-        for edge in &block.edges {
-            if let Edge::Inside(t) = *edge {
-                before[t].push(b);
-            }
-        }
-    }
-    let mut depth = vec![0; n];
-    for head in 0..n {
-        // Blocks stand in reverse postorder: an edge that doesn't go forward is a back-edge.
-        let mut stack: Vec<usize> = before[head].iter().copied().filter(|&b| b >= head).collect();
-        if stack.is_empty() {
-            continue;
-        }
-        let mut inside = vec![false; n];
-        inside[head] = true;
-        while let Some(b) = stack.pop() {
-            if !inside[b] {
-                inside[b] = true;
-                // What lies before the head isn't of the loop, even if a second way leads in.
-                stack.extend(before[b].iter().copied().filter(|&p| p > head));
-            }
-        }
-        for (d, _) in depth.iter_mut().zip(&inside).filter(|(_, inside)| **inside) {
-            *d += 1;
-        }
+    let mut depth = vec![0; region.blocks.len()];
+    for b in loops(region).iter().flat_map(|l| &l.body) {
+        depth[*b] += 1;
     }
     depth
 }

@@ -57,7 +57,7 @@ pub(crate) enum Edge {
 }
 
 /// Instructions that run one after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub pc: u64,
     pub insns: Vec<Insn>,
@@ -209,38 +209,69 @@ impl Region {
         let returns = cut.returns();
         let guards = |pc: u64| cut.guards(pc, &returns);
         let ways = |pc: u64| cut.ways(pc, &returns);
-        // Reverse postorder, by a depth-first walk with its own stack.
+        let others = cut.blocks.keys().copied().filter(|&pc| pc != entry);
+        let order: Vec<u64> = std::iter::once(entry).chain(others).collect();
+        let index: BTreeMap<u64, usize> = order.iter().enumerate().map(|(i, &p)| (p, i)).collect();
+        let block = |&pc: &u64| {
+            let inside = |t: &u64| index.get(t).map_or(Edge::Outside, |&i| Edge::Inside(i));
+            let edges = ways(pc).iter().map(inside).collect();
+            let guards = guards(pc).iter().filter_map(|p| index.get(p).copied()).collect();
+            Block { pc, insns: cut.blocks[&pc].clone(), edges, guards }
+        };
+        Region::ordered(&order.iter().map(block).collect::<Vec<_>>())
+    }
+
+    /// The region of these blocks, whose first is the entry, in reverse postorder.
+    pub fn ordered(blocks: &[Block]) -> Region {
+        // A depth-first walk with its own stack.
         let mut order = Vec::new();
-        let mut seen = BTreeSet::from([entry]);
-        let mut stack = vec![(entry, ways(entry), 0)];
-        while let Some((pc, next, i)) = stack.last_mut() {
-            if let Some(&t) = next.get(*i) {
-                *i += 1;
-                if cut.blocks.contains_key(&t) && seen.insert(t) {
-                    stack.push((t, ways(t), 0));
+        let mut seen = vec![false; blocks.len()];
+        seen[0] = true;
+        let mut stack = vec![(0, blocks[0].edges.iter())];
+        while let Some((b, ways)) = stack.last_mut() {
+            match ways.next() {
+                Some(&Edge::Inside(t)) if !seen[t] => {
+                    seen[t] = true;
+                    stack.push((t, blocks[t].edges.iter()));
                 }
-            } else {
-                order.push(*pc);
-                stack.pop();
+                Some(_) => {}
+                None => {
+                    order.push(*b);
+                    stack.pop();
+                }
             }
         }
         order.reverse();
-        let index: BTreeMap<u64, usize> = order.iter().enumerate().map(|(i, &p)| (p, i)).collect();
-        let blocks = order
-            .iter()
-            .map(|&pc| {
-                let edges = ways(pc)
-                    .iter()
-                    .map(|t| index.get(t).map_or(Edge::Outside, |&i| Edge::Inside(i)))
-                    .collect();
-                let guards = guards(pc).iter().filter_map(|p| index.get(p).copied()).collect();
-                Block { pc, insns: cut.blocks[&pc].clone(), edges, guards }
-            })
-            .collect();
+        let mut place = vec![None; blocks.len()];
+        for (i, &b) in order.iter().enumerate() {
+            place[b] = Some(i);
+        }
+        let inside = |edge: &Edge| match *edge {
+            Edge::Inside(t) => place[t].map_or(Edge::Outside, Edge::Inside),
+            Edge::Outside => Edge::Outside,
+        };
+        let moved = |&b: &usize| Block {
+            edges: blocks[b].edges.iter().map(inside).collect(),
+            guards: blocks[b].guards.iter().filter_map(|&g| place[g]).collect(),
+            ..blocks[b].clone()
+        };
+        let blocks: Vec<Block> = order.iter().map(moved).collect();
+        let mut index = BTreeMap::new();
+        for (i, block) in blocks.iter().enumerate() {
+            index.entry(block.pc).or_insert(i);
+        }
         Region { blocks, index }
     }
 
-    /// The block at an address.
+    /// The block that block `b` goes to when it goes on at an address, if that is inside.
+    pub fn inside(&self, b: usize, target: u64) -> Option<usize> {
+        self.blocks[b].edges.iter().find_map(|edge| match *edge {
+            Edge::Inside(t) if self.blocks[t].pc == target => Some(t),
+            Edge::Inside(_) | Edge::Outside => None,
+        })
+    }
+
+    /// The block at an address; the first, if it was unrolled.
     pub fn at(&self, pc: u64) -> Option<usize> {
         self.index.get(&pc).copied()
     }

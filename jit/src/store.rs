@@ -12,16 +12,20 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::Stub;
 use crate::compile::{Object, Relocation, Target, Words};
-use crate::translate::Site;
+use crate::faults::{self, Budget, Site};
 use crate::variant::{Class, Mode, Poll, Shape};
 
 const MAGIC: &[u8; 8] = b"AXPERFTC";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of the header, and of an entry of the index.
 const HEADER: usize = 40;
 const ENTRY: usize = 40;
 /// Bytes of a file at most.
 const MOST: u64 = 64 << 20;
+/// Where a site's budget is.
+const STORED: u32 = 0;
+const IN_REGISTER: u32 = 1;
+const SPILLED: u32 = 2;
 
 /// Why a file of translations isn't used, or wasn't written.
 #[derive(Debug, thiserror::Error)]
@@ -263,7 +267,15 @@ impl Kept {
         for _ in 0..sites {
             let offset = r.u32()?;
             let (pc, refund) = (r.u64()?, r.u64()? as i64);
-            object.sites.push((offset, Site { pc, refund }));
+            let budget = match r.u32()? {
+                STORED => Budget::Stored,
+                IN_REGISTER => Budget::Register { number: r.small(32)?, plus: r.u64()? as i64 },
+                SPILLED => {
+                    Budget::Spilled { word: r.small(faults::SPILLED)?, plus: r.u64()? as i64 }
+                }
+                _ => return None,
+            };
+            object.sites.push((offset, Site { pc, refund, budget }));
         }
         let sound = r.0.is_empty() && align.is_power_of_two() && align <= 64;
         sound.then_some(Kept { words, object })
@@ -304,6 +316,16 @@ pub(crate) fn encode(
     for (offset, site) in sites {
         out.extend(offset.to_le_bytes());
         put(&mut out, &[site.pc, site.refund as u64]);
+        let (kind, place) = match site.budget {
+            Budget::Stored => (STORED, None),
+            Budget::Register { number, plus } => (IN_REGISTER, Some((number, plus))),
+            Budget::Spilled { word, plus } => (SPILLED, Some((word, plus))),
+        };
+        out.extend(kind.to_le_bytes());
+        if let Some((n, plus)) = place {
+            out.extend(u32::from(n).to_le_bytes());
+            put(&mut out, &[plus as u64]);
+        }
     }
     out
 }
@@ -341,6 +363,11 @@ impl<'a> Reader<'a> {
     fn u32(&mut self) -> Option<u32> {
         self.take(4)?.try_into().ok().map(u32::from_le_bytes)
     }
+    /// A number below `limit`.
+    fn small(&mut self, limit: usize) -> Option<u8> {
+        let n = self.u32()?;
+        u8::try_from(n).ok().filter(|n| usize::from(*n) < limit)
+    }
     fn u64(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(u64::from_le_bytes)
     }
@@ -375,10 +402,15 @@ mod tests {
         Relocation { offset: 24, target: Target::Stub(Stub::WriteFlags) },
     ];
 
+    fn in_register(pc: u64) -> Site {
+        Site { pc, refund: -1, budget: Budget::Register { number: 12, plus: -7 } }
+    }
+
     /// A translation of two runs at `pc`; its code has something where addresses go.
     fn encoded(pc: u64, n: u8) -> (u64, u32, Vec<u8>) {
         let words = vec![(pc, vec![1, 2, u32::from(n)]), (pc + 0x100, vec![4])];
-        let sites = [(0, Site { pc, refund: 3 }), (20, Site { pc: pc + 4, refund: -1 })];
+        let sites =
+            [(0, Site { pc, refund: 3, budget: Budget::Stored }), (20, in_register(pc + 4))];
         (pc, mode_bits(MODE), encode(&words, &[n; 40], 16, &RELOCATIONS, &sites))
     }
 
@@ -400,8 +432,8 @@ mod tests {
         code[24..32].fill(0);
         assert_eq!((object.code.as_slice(), object.align), (&code[..], 16));
         assert_eq!(object.relocations, RELOCATIONS);
-        let sites: Vec<_> = object.sites.iter().map(|(o, s)| (*o, s.pc, s.refund)).collect();
-        assert_eq!(sites, [(0, 0x1000, 3), (20, 0x1004, -1)]);
+        let stored = Site { pc: 0x1000, refund: 3, budget: Budget::Stored };
+        assert_eq!(object.sites, [(0, stored), (20, in_register(0x1004))]);
         assert_eq!(store.find(0x1004, MODE).count(), 0);
         assert_eq!(store.find(0x1000, Mode { precise: true, ..MODE }).count(), 0);
 

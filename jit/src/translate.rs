@@ -16,19 +16,11 @@ use crate::abi::{Left, POLL_OFFSET, offset};
 use crate::checks::{self, Checked};
 use crate::clif::not_an_address;
 use crate::compile::Target;
+use crate::faults::Mark;
 use crate::flow::{self, Registers};
 use crate::region::{Edge, Region};
 use crate::variant::{Charges, Mode, Poll, Shape};
 use ways::Way;
-
-/// A guest instruction by the source location that its host code carries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
-    /// Its address.
-    pub pc: u64,
-    /// What was charged for instructions that didn't retire when it faults.
-    pub refund: i64,
-}
 
 /// The signature of translated code in a mode.
 pub(crate) fn signature(poll: Poll) -> Signature {
@@ -74,7 +66,11 @@ pub(crate) struct Tx<'a> {
     known: Checked,
     bail: Option<Block>,
     ways_out: Vec<(Way, Block)>,
-    sites: Vec<Site>,
+    marks: Vec<Mark>,
+    /// The budget is stored wherever it changes and a fault may follow.
+    stores_budget: bool,
+    /// Values that the budget has.
+    budgets: Vec<Value>,
     /// True on hosts where stores are seen in order anyway.
     pub(crate) stores_ordered: bool,
     /// True on hosts with a fused multiply-add.
@@ -105,7 +101,9 @@ pub(crate) struct Host {
 /// What was built.
 pub(crate) struct Built {
     /// The guest instructions that its source locations stand for.
-    pub sites: Vec<Site>,
+    pub marks: Vec<Mark>,
+    /// Values that the budget has, if they are to be followed.
+    pub budgets: Vec<Value>,
     /// What its code names by address: a name is an index.
     pub targets: Vec<Target>,
     /// Operations that may raise a floating-point flag of the host's.
@@ -121,6 +119,7 @@ pub(crate) fn build(
     host: Host,
     region: &Region,
     mode: Mode,
+    stores_budget: bool,
 ) -> Built {
     func.signature = signature(mode.poll);
     let mut b = FunctionBuilder::new(func, context);
@@ -162,7 +161,9 @@ pub(crate) fn build(
         known: Checked::default(),
         bail: None,
         ways_out: Vec::new(),
-        sites: Vec::new(),
+        marks: Vec::new(),
+        stores_budget,
+        budgets: Vec::new(),
         stores_ordered: host.stores_ordered,
         has_fma: host.has_fma,
         wide_exchange: host.wide_exchange,
@@ -176,10 +177,10 @@ pub(crate) fn build(
         tx.block(i);
     }
     tx.fill_ways_out();
-    let Tx { mut b, sites, targets, raising, writes_fpcr, .. } = tx;
+    let Tx { mut b, marks, budgets, targets, raising, writes_fpcr, .. } = tx;
     b.seal_all_blocks();
     b.finalize(host.config);
-    Built { sites, targets, raising, clears_flags: writes_fpcr }
+    Built { marks, budgets, targets, raising, clears_flags: writes_fpcr }
 }
 
 impl Tx<'_> {
@@ -460,8 +461,9 @@ impl Tx<'_> {
     fn mark(&mut self) {
         let (i, k) = self.at;
         let refund = self.charges.charge[i] - k as i64;
-        let index = self.sites.len() as u32;
-        self.sites.push(Site { pc: self.pc, refund });
+        let budget = self.budget_at_fault();
+        let index = self.marks.len() as u32;
+        self.marks.push(Mark { pc: self.pc, refund, budget });
         self.b.set_srcloc(SourceLoc::new(index));
     }
 
@@ -480,14 +482,24 @@ impl Tx<'_> {
         }
     }
 
-    /// The budget, where a fault can find it.
+    /// Stores the budget for a fault, where it has to be.
     fn publish_budget(&mut self) {
-        if self.mode.shape == Shape::Identity
+        if self.stores_budget
+            && self.mode.shape == Shape::Identity
             && let Some(v) = self.budget
         {
             let value = self.b.use_var(v);
             self.state_store(value, word::RETIRED * 8);
         }
+    }
+
+    /// The budget's value at this instruction, if a fault of it must find it.
+    fn budget_at_fault(&mut self) -> Option<Value> {
+        let faults = self.mode.shape == Shape::Identity && flow::touches_memory(&self.insn);
+        let v = self.budget.filter(|_| faults && !self.stores_budget)?;
+        let value = self.b.use_var(v);
+        self.budgets.push(value);
+        Some(value)
     }
 
     fn count_multi(&mut self, n: i64) {
@@ -518,6 +530,7 @@ impl Tx<'_> {
             Poll::Counted => {
                 let Some(v) = self.budget else { return };
                 let old = self.b.use_var(v);
+                self.budgets.push(old);
                 let charge = self.charges.charge[i];
                 let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, old, charge);
                 let new = self.b.ins().iadd_imm_s(old, -charge);

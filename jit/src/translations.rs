@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::compile::{Relocation, Words};
+use crate::faults::Site;
 use crate::slots::Slot;
-use crate::translate::Site;
 use crate::variant::Mode;
 
 /// Bytes of a page, as translations are found by: any power of two would do.
@@ -20,7 +20,7 @@ pub(crate) struct Translation {
     pub code: Range<usize>,
     /// The guest words it was made from.
     pub words: Words,
-    /// Host code offsets and the guest instructions they belong to, ascending.
+    /// What may fault, by its offset, ascending.
     pub sites: Vec<(u32, Site)>,
     /// How its code is aligned, and where it has addresses.
     pub align: usize,

@@ -9,10 +9,12 @@
 
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axperf_isa::{Width, word};
+use axperf_jit::HostFrame;
 
 use crate::machine::bus::{Access, Fault, FaultKind};
 use crate::machine::direct;
@@ -359,6 +361,34 @@ pub(crate) fn has_wide_exchange() -> bool {
     return true;
 }
 
+thread_local! {
+    /// The host's state at this thread's last fault in translated code. The handler's write of it is
+    /// like any other: the code that it interrupted is at an instruction that faults, and no Rust.
+    static LAST_FAULT: Cell<HostFrame> = const { Cell::new(HostFrame::NONE) };
+}
+
+/// The host's state at this thread's last fault in translated code.
+pub(crate) fn last_fault() -> HostFrame {
+    LAST_FAULT.get()
+}
+
+/// The host's state in translated code that was interrupted.
+fn host_frame(uc: &libc::ucontext_t) -> HostFrame {
+    let mut frame = HostFrame::NONE;
+    for (to, from) in frame.registers.iter_mut().zip(integer_registers(uc)) {
+        *to = from;
+    }
+    let (sp, fp) = frame_bounds(uc);
+    for (i, to) in frame.spilled.iter_mut().enumerate() {
+        match fp.checked_sub(8 * (i + 1)) {
+            // SAFETY: translated code has a frame from its stack pointer up to its frame pointer.
+            Some(at) if at >= sp => *to = unsafe { (at as *const u64).read() },
+            Some(_) | None => break,
+        }
+    }
+    frame
+}
+
 /// Installs the SIGSEGV and SIGBUS handlers, once a process; they chain to what was there.
 pub fn install() {
     static ONCE: Once = Once::new();
@@ -416,6 +446,7 @@ unsafe extern "C" fn handler(
             state.add(word::FAULT_ADDR).write(info_ref.si_addr() as u64);
             state.add(word::FAULT_KIND).write(code);
         }
+        LAST_FAULT.set(host_frame(uc));
         resume(uc, axperf_jit::fault_landing(), None);
         return;
     }
@@ -453,6 +484,25 @@ fn machine_context(uc: &libc::ucontext_t) -> (usize, usize) {
     (r[libc::REG_RIP as usize] as usize, r[libc::REG_R15 as usize] as usize)
 }
 
+/// The interrupted integer registers, by their numbers in instructions.
+#[cfg(target_arch = "x86_64")]
+fn integer_registers(uc: &libc::ucontext_t) -> [u64; 16] {
+    use libc::{REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    use libc::{REG_RAX, REG_RBP, REG_RBX, REG_RCX, REG_RDI, REG_RDX, REG_RSI, REG_RSP};
+    [
+        REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8, REG_R9,
+        REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+    ]
+    .map(|r| uc.uc_mcontext.gregs[r as usize] as u64)
+}
+
+/// The interrupted stack pointer and frame pointer.
+#[cfg(target_arch = "x86_64")]
+fn frame_bounds(uc: &libc::ucontext_t) -> (usize, usize) {
+    let r = &uc.uc_mcontext.gregs;
+    (r[libc::REG_RSP as usize] as usize, r[libc::REG_RBP as usize] as usize)
+}
+
 /// Goes on at `pc`, with the fault's kind where a stub's outcome has it.
 #[cfg(target_arch = "x86_64")]
 fn resume(uc: &mut libc::ucontext_t, pc: usize, kind: Option<u64>) {
@@ -469,6 +519,18 @@ fn resume(uc: &mut libc::ucontext_t, pc: usize, kind: Option<u64>) {
 #[cfg(target_arch = "aarch64")]
 fn machine_context(uc: &libc::ucontext_t) -> (usize, usize) {
     (uc.uc_mcontext.pc as usize, uc.uc_mcontext.regs[21] as usize)
+}
+
+/// The interrupted integer registers, by their numbers in instructions.
+#[cfg(target_arch = "aarch64")]
+fn integer_registers(uc: &libc::ucontext_t) -> [u64; 31] {
+    uc.uc_mcontext.regs
+}
+
+/// The interrupted stack pointer and frame pointer.
+#[cfg(target_arch = "aarch64")]
+fn frame_bounds(uc: &libc::ucontext_t) -> (usize, usize) {
+    (uc.uc_mcontext.sp as usize, uc.uc_mcontext.regs[29] as usize)
 }
 
 /// Goes on at `pc`, with the fault's kind where a stub's outcome has it.

@@ -341,8 +341,8 @@ impl<B: Bus> Machine<B> {
             Left::Untranslated => Ok(Came::Left),
             Left::Bail | Left::Poll => Ok(Came::Bailed),
             Left::Fault => {
-                let (exit, refund) = self.fault(cache);
-                rest = self.cpu.regs().word(word::RETIRED).wrapping_add_signed(refund);
+                let (exit, left) = self.fault(cache);
+                rest = left;
                 Err(exit)
             }
         };
@@ -389,12 +389,15 @@ impl<B: Bus> Machine<B> {
         (ran.retired, ran.exit)
     }
 
-    /// The exit of a host memory fault in translated code, and what was charged too much for it.
-    fn fault(&mut self, cache: &Cache) -> (Exit, i64) {
+    /// The exit of a host memory fault in translated code, and what is left of the budget.
+    fn fault(&mut self, cache: &Cache) -> (Exit, u64) {
         let regs = self.cpu.regs_mut();
         let addr = regs.word(word::FAULT_ADDR);
         let kind = host::fault_kind(regs.word(word::FAULT_KIND));
-        let (pc, refund) = cache.site(regs.word(word::EXIT_ARG)).unwrap_or((regs.pc(), 0));
+        let (pc, left) = match cache.site(regs.word(word::EXIT_ARG)) {
+            Some(site) => (site.pc, site.left(regs, &host::last_fault())),
+            None => (regs.pc(), regs.word(word::RETIRED)),
+        };
         regs.set_pc(pc);
         let is = |flags| {
             let insn = fetch(&self.bus, pc).and_then(axperf_isa::decode);
@@ -404,7 +407,7 @@ impl<B: Bus> Machine<B> {
         // These access the block that the address is in.
         let addr =
             if is(axperf_isa::Flags::LOCKED) { self.cpu.regs().word(word::PASSAGE) } else { addr };
-        (Exit::Fault { pc, addr, access, kind }, refund)
+        (Exit::Fault { pc, addr, access, kind }, left)
     }
 
     /// Does what the machine does itself of an exit; the rest is the caller's.

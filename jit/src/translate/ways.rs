@@ -12,7 +12,6 @@ use super::Tx;
 use crate::abi::Left;
 use crate::compile::{self, Target};
 use crate::flow;
-use crate::region::Edge;
 
 /// Targets that are compared one after the other.
 const FEW: usize = 3;
@@ -140,9 +139,7 @@ impl Tx<'_> {
     /// Goes on at a fixed address: inside the region, or through its slot.
     pub(super) fn go(&mut self, target: u64) {
         let rest = self.rest();
-        if let Some(t) = self.region.at(target)
-            && self.region.blocks[self.at.0].edges.contains(&Edge::Inside(t))
-        {
+        if let Some(t) = self.region.inside(self.at.0, target) {
             let ahead = if self.charges.polls[t] { 0 } else { self.charges.charge[t] };
             if rest != ahead {
                 self.refund(rest - ahead);
