@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use axperf::Cpu;
-use axperf_linux::Pmu;
+use axperf_linux::{GdbAddress, Pmu};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -28,7 +28,8 @@ EXAMPLES:
   axperf run ./hello world
   axperf run --sysroot /srv/alpha -E LANG=C -- bzip2 -k file
   axperf run --engine interp --stats ./hello
-  axperf run --strace=calls.txt ./hello    its system calls and signals";
+  axperf run --strace=calls.txt ./hello    its system calls and signals
+  axperf run --gdb 1234 ./hello            and in gdb-multiarch: target remote :1234";
 
 const RECORD_EXAMPLES: &str = "\
 EXAMPLES:
@@ -196,13 +197,17 @@ impl From<GuestArgs> for guest::Options {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
+    /// Wait for gdb before the first instruction, at a port of the loopback interface, at HOST:PORT,
+    /// or at a socket (unix:PATH)
+    #[arg(long, value_name = "PORT", value_parser = str::parse::<GdbAddress>)]
+    gdb: Option<GdbAddress>,
     #[command(flatten)]
     guest: GuestArgs,
 }
 
 impl From<RunArgs> for cmd_run::Options {
     fn from(args: RunArgs) -> Self {
-        cmd_run::Options { guest: args.guest.into() }
+        cmd_run::Options { gdb: args.gdb, guest: args.guest.into() }
     }
 }
 

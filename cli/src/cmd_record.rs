@@ -50,7 +50,7 @@ pub fn run(options: Options) -> Result<(), Failure> {
     let event = FileEvent { attr: attr.clone(), name: options.event.clone(), ids: vec![EVENT_ID] };
     let writer = PerfDataWriter::with_file(lifted.into(), options.output.clone(), vec![event])?;
     let recorder = Arc::new(Recorder::new(writer, attr)?);
-    let guest = Guest::new(&options.guest, Some(recorder.clone()));
+    let guest = Guest::new(&options.guest, Some(recorder.clone()), |_| {});
     let (process, report) = match guest {
         Ok(guest) => guest.split(),
         Err(e) => {

@@ -1,17 +1,24 @@
 //! `axperf run`.
 
+use axperf_linux::GdbAddress;
+
 use crate::failure::Failure;
 use crate::guest::{self, Guest};
 
 /// What to run.
 #[derive(Debug)]
 pub struct Options {
+    /// Where gdb is waited for.
+    pub gdb: Option<GdbAddress>,
     pub guest: guest::Options,
 }
 
 /// Runs a program; the process ends as the program does.
 pub fn run(options: Options) -> Result<(), Failure> {
-    let (process, report) = Guest::new(&options.guest, None)?.split();
+    let configure = |linux: &mut axperf_linux::Config| {
+        linux.gdb(options.gdb.clone());
+    };
+    let (process, report) = Guest::new(&options.guest, None, configure)?.split();
     let status = process.run();
     report.finish();
     status.pass_on()

@@ -50,8 +50,12 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Loads the program.
-    pub fn new(options: &Options, observer: Option<Arc<dyn Observer>>) -> Result<Guest, Failure> {
+    /// Loads the program, with what a command asks of its process besides.
+    pub fn new(
+        options: &Options,
+        observer: Option<Arc<dyn Observer>>,
+        configure: impl FnOnce(&mut axperf_linux::Config),
+    ) -> Result<Guest, Failure> {
         let mut config = axperf::Config::new();
         config
             .cpu(options.cpu)
@@ -101,6 +105,7 @@ impl Guest {
         if let Some(root) = &options.sysroot {
             linux.sysroot(Some(root.clone()));
         }
+        configure(&mut linux);
         let argv = options.argv.clone();
         let process = Process::new(&engine, argv, environment(&options.env), &linux, observer)?;
         Ok(Guest {

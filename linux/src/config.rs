@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::descriptors::lift;
+use crate::gdb::GdbAddress;
 use crate::path::Sysroot;
 use crate::perf_event::Pmu;
 
@@ -21,6 +22,7 @@ pub struct Config {
     pub(crate) guest_perf: bool,
     pub(crate) pmu: Pmu,
     pub(crate) kernel_exact: bool,
+    pub(crate) gdb: Option<GdbAddress>,
 }
 
 /// Where Debian's cross compiler has its Alpha libraries.
@@ -40,6 +42,7 @@ impl Default for Config {
             guest_perf: true,
             pmu: Pmu::Full,
             kernel_exact: false,
+            gdb: None,
         }
     }
 }
@@ -119,5 +122,12 @@ impl Config {
     pub fn strace(&mut self, to: OwnedFd) -> std::io::Result<&mut Config> {
         self.strace = Some(Arc::new(lift(to)?));
         Ok(self)
+    }
+
+    /// Where a debugger is waited for, before the first instruction. Registers are exact wherever the
+    /// program stops then, which makes it slower. Default: none.
+    pub fn gdb(&mut self, address: Option<GdbAddress>) -> &mut Config {
+        self.gdb = address;
+        self
     }
 }

@@ -13,6 +13,8 @@ use axperf::Engine;
 use crate::config::Config;
 use crate::descriptors::{self, Descriptors};
 use crate::errno::Errno;
+use crate::gdb::{self, GdbAddress};
+use crate::hold::Hold;
 use crate::limits::Limits;
 use crate::load::{Layout, LoadError, LoadFailure, Program};
 use crate::log::Log;
@@ -21,7 +23,7 @@ use crate::observer::{Ids, MapEvent, Observer};
 use crate::perf_event::arena::Arena;
 use crate::signal::host::Mailbox;
 use crate::signal::{Action, Actions, SIG_IGN, host};
-use crate::signo::{SigSet, Signal};
+use crate::signo::{DefaultAction, SigSet, Signal};
 use crate::strace::Strace;
 use crate::thread::{End, Thread};
 use crate::timers::Timers;
@@ -70,6 +72,9 @@ pub enum Error {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] axperf::Error),
+    /// A debugger can't be waited for.
+    #[error("can't wait for gdb at {0}: {1}")]
+    Gdb(GdbAddress, std::io::Error),
     /// The host refused something.
     #[error("the host: {0}")]
     Host(Errno),
@@ -82,6 +87,8 @@ pub struct Process {
     /// The host's signal mask before, and whether it ignored SIGPIPE, as Rust's runtime does.
     host_mask: u64,
     pipe_ignored: bool,
+    /// Where debuggers connect.
+    gdb: Option<gdb::Server>,
 }
 
 impl Process {
@@ -105,6 +112,13 @@ impl Process {
             .ok_or_else(|| Error::NotFound(String::from_utf8_lossy(&name).into_owned()))?;
         let program = Program::open(&config.sysroot, &path, argv, envp)?;
         let space = Arc::new(Space::new(engine.clone())?);
+        let gdb = config
+            .gdb
+            .as_ref()
+            .map(|address| gdb::Server::bind(address).map_err(|e| Error::Gdb(address.clone(), e)));
+        let gdb = gdb.transpose()?;
+        let hold = gdb.is_some().then(|| Hold::new(true)).transpose();
+        let hold = hold.map_err(|e| Error::Host(e.into()))?;
         let host_mask = host::host_mask(None);
         let pipe_ignored = host::is_ignored(Signal::PIPE);
         let descriptors = Descriptors::new().map_err(Error::Host)?;
@@ -121,6 +135,7 @@ impl Process {
             engine: engine.clone(),
             space,
             observer,
+            hold: hold.map(Arc::new),
             descriptors,
             limits: Limits::new(config.stack, descriptors.limit() as u64),
             timers: Timers::default(),
@@ -142,7 +157,7 @@ impl Process {
             path: String::from_utf8_lossy(&program.path).into_owned(),
             why: LoadFailure::Map(e),
         })?;
-        Ok(Process { thread, host_mask, pipe_ignored })
+        Ok(Process { thread, host_mask, pipe_ignored, gdb })
     }
 
     /// Runs it until it ends. In a host process that the guest forked this doesn't return.
@@ -150,7 +165,25 @@ impl Process {
         let shared = Arc::clone(&self.thread.shared);
         let (mask, pipe_ignored) = (self.host_mask, self.pipe_ignored);
         shared.catch_fatal_signals();
+        let serving = match (self.gdb, &shared.hold) {
+            (Some(server), Some(hold)) => {
+                shared.log.tell(format_args!("gdb: target remote {}", server.address()));
+                // A debugger that is quick finds it.
+                hold.enter(self.thread.ids.tid, &self.thread.mailbox, self.thread.cpu.regs());
+                let serving = server.spawn(&shared, hold);
+                if let Err(e) = &serving {
+                    shared.log.tell(format_args!("gdb: {e}"));
+                    hold.detach();
+                }
+                serving.ok()
+            }
+            (None, _) | (_, None) => None,
+        };
         let status = live(self.thread);
+        if let Some(serving) = serving {
+            // It has caught its panics.
+            drop(serving.join());
+        }
         shared.give_back_signals();
         if pipe_ignored {
             host::set_disposition(Signal::PIPE, host::Disposition::Ignore);
@@ -177,6 +210,9 @@ pub(crate) fn live(mut thread: Thread) -> ExitStatus {
     loop {
         let shared = Arc::clone(&thread.shared);
         let end = thread.run();
+        if let Some(hold) = &shared.hold {
+            hold.leave(thread.ids.tid);
+        }
         let is_leader = shared.leader.load(Ordering::Acquire) == thread.ids.tid;
         if !is_leader {
             thread.trace_end(shared.thread_status(end));
@@ -200,6 +236,9 @@ pub(crate) fn live(mut thread: Thread) -> ExitStatus {
             Last::Ended(status) => status,
         };
         thread.trace_end(status);
+        if let Some(hold) = &shared.hold {
+            hold.ended(status);
+        }
         thread.finish(true);
         if shared.forked.load(Ordering::Acquire) {
             drop(thread);
@@ -230,6 +269,8 @@ pub struct Shared {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// What the guest's processes share of perf; None if it has no perf.
     pub(crate) perf: Option<Arena>,
+    /// Stops threads for who looks at the process, if somebody may.
+    pub(crate) hold: Option<Arc<Hold>>,
     pub(crate) descriptors: Descriptors,
     pub(crate) limits: Limits,
     pub(crate) timers: Timers,
@@ -408,6 +449,9 @@ impl Shared {
         state.ending = Some(ending);
         call_others(&state, by);
         drop(state);
+        if let Some(hold) = &self.hold {
+            hold.set_ending(true);
+        }
         self.changed.notify_all();
         true
     }
@@ -480,14 +524,18 @@ impl Shared {
 
     /// Whether signals that end the process are to come to the guest's threads.
     pub(crate) fn catches_fatal(&self) -> bool {
-        self.strace.is_some() || self.observer.as_ref().is_some_and(|o| o.wants_last_word())
+        self.hold.is_some()
+            || self.strace.is_some()
+            || self.observer.as_ref().is_some_and(|o| o.wants_last_word())
     }
 
     /// Tells the host what a signal's action is.
     pub(crate) fn tell_host(&self, signal: Signal, action: Action) {
-        let ends = signal.default_action() == crate::signo::DefaultAction::Terminate;
+        let ends = signal.default_action() == DefaultAction::Terminate;
+        // The host would stop the thread that tells the debugger, too.
+        let stops = signal.default_action() == DefaultAction::Stop && self.hold.is_some();
         let disposition = match action.handler {
-            0 if ends && self.catches_fatal() => host::Disposition::Record,
+            0 if stops || ends && self.catches_fatal() => host::Disposition::Record,
             0 => host::Disposition::Default,
             SIG_IGN => host::Disposition::Ignore,
             _ => host::Disposition::Record,

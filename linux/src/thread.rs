@@ -6,6 +6,7 @@ use axperf::{Exit, Machine, Reg};
 
 use crate::errno::Errno;
 use crate::futex;
+use crate::hold::Event;
 use crate::ieee;
 use crate::load::Program;
 use crate::mm::Space;
@@ -16,6 +17,7 @@ use crate::signal::host::{self, Mailbox, Registration};
 use crate::signal::{AltStack, Info};
 use crate::signo::SigSet;
 use crate::syscall;
+use crate::traced::Traced;
 use crate::vfork;
 
 /// The CPU of a guest thread.
@@ -66,6 +68,8 @@ pub(crate) struct Thread {
     pub vfork: Option<vfork::Child>,
     /// Its events of perf.
     pub perf: perf_event::Own,
+    /// What it is to a debugger, or who else may look at the process.
+    pub traced: Option<Traced>,
 }
 
 impl Thread {
@@ -99,6 +103,7 @@ impl Thread {
             started: false,
             vfork: None,
             perf: perf_event::Own::default(),
+            traced: shared.hold.as_ref().map(Traced::new),
         })
     }
 
@@ -154,13 +159,16 @@ impl Thread {
         for vma in &maps {
             self.has_mapped(vma);
         }
-        self.shared.engine.set_precise_faults(false);
+        self.shared.engine.set_precise_faults(self.traced.is_some());
         self.update_async();
         Ok(())
     }
 
     /// Replaces the program that runs, with no other thread left.
     pub fn take_over(&mut self, program: Program) {
+        if let Some(hold) = &self.shared.hold {
+            hold.set_ending(false);
+        }
         futex::release_robust_list(self);
         self.end_vfork();
         self.shared.timers.delete_all();
@@ -189,6 +197,8 @@ impl Thread {
                 String::from_utf8_lossy(&program.path)
             ));
             self.end = Some(End::Process(ExitStatus::Signal(crate::signo::Signal::KILL)));
+        } else if let Some(traced) = &mut self.traced {
+            traced.executed();
         }
     }
 
@@ -206,8 +216,8 @@ impl Thread {
         // Who can open events on this thread, or wants to know what they counted, calls it.
         let events = shared.perf.as_ref().is_some_and(|p| p.is_used());
         self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler || events);
-        // Only a handler's frame shows a register that the program won't read again.
-        self.cpu.set_exact_exits(handler);
+        // Only a handler's frame shows a register that the program won't read again, and a debugger.
+        self.cpu.set_exact_exits(handler || self.traced.is_some());
     }
 
     /// Runs the thread until it ends. Signals are as the guest's mask has them meanwhile, and all
@@ -217,18 +227,25 @@ impl Thread {
             self.shared.observe(|o| o.thread_start(self.ids, &mut self.cpu));
         }
         host::set_mask(&self.mailbox, self.mask);
+        if let Some(traced) = &self.traced {
+            traced.enter(self);
+        }
         let end = loop {
             if self.mailbox.take_attention() && self.shared.is_ending() {
                 break End::Stopped;
             }
+            self.report_step();
             self.deliver_signals();
+            if self.was_held() {
+                continue;
+            }
             if let Some(end) = self.end.take() {
                 break end;
             }
             self.see_events();
             let fuel = self.perf_fuel();
-            match self.cpu.run(fuel) {
-                Exit::Pal { function: CALLSYS } => syscall::call(self),
+            match self.execute(fuel) {
+                Exit::Pal { function: CALLSYS } => self.system_call(),
                 Exit::Interrupted => {}
                 Exit::Fuel => self.perf_tick(None, true),
                 Exit::Watermark => {
@@ -236,6 +253,7 @@ impl Thread {
                     shared.observe(|o| o.watermark(self.ids, &mut self.cpu));
                     self.wake_readers();
                 }
+                exit if self.is_breakpoint(&exit) => self.report(Event::Breakpoint),
                 exit => self.trap(&exit),
             }
         };
@@ -250,7 +268,13 @@ impl Thread {
         self.ids = Ids { pid: std::process::id() as i32, tid };
         self.held.clear();
         self.vfork = None;
+        if self.traced.take().is_some() {
+            self.shared.space.forget_breakpoints();
+        }
         self.shared.timers.forget();
+        if let Some(hold) = &self.shared.hold {
+            hold.fork();
+        }
         self.shared.become_child(frozen, tid, &self.mailbox);
         if let Some(strace) = &self.shared.strace {
             strace.arrived();

@@ -130,13 +130,14 @@ impl Thread {
 
     /// A signal that the thread caused and can't go on without.
     pub(crate) fn force(&mut self, info: Info) {
+        let Some(info) = self.ask(info) else { return };
         let blocked = self.mask.has(info.signal);
         let handled = self.shared.actions().get(info.signal).handler > crate::signal::SIG_IGN;
         if blocked || !handled {
             self.trace_signal(&info);
             self.die(&info);
         } else {
-            self.deliver(info);
+            self.act(info);
         }
     }
 
@@ -210,6 +211,13 @@ impl Thread {
     }
 
     fn deliver(&mut self, info: Info) {
+        if let Some(info) = self.ask(info) {
+            self.act(info);
+        }
+    }
+
+    /// Does what the process has asked for a signal.
+    pub(crate) fn act(&mut self, info: Info) {
         let signal = info.signal;
         self.trace_signal(&info);
         let disposal = self.shared.actions().dispose(signal);
@@ -241,6 +249,7 @@ impl Thread {
                     return;
                 }
                 self.cpu.set_regs(&regs);
+                self.entered_handler();
                 if action.restorer == 0 {
                     self.cpu.imb();
                 }

@@ -577,6 +577,24 @@ impl<B: Bus> Machine<B> {
         ran.exit.and_then(|exit| self.settle(exit)).map_or(Ok(()), Err)
     }
 
+    /// Executes an instruction as if it stood at the pc, whatever memory has there, and retires it: a
+    /// debugger's step. Returns why the pc isn't the next instruction of the program, if it isn't.
+    pub fn step(&mut self, insn: &Insn) -> Option<Exit> {
+        let clock = clock(self.start, self.counted.then_some(self.retired));
+        let ran = interp::run_block(
+            self.cpu.regs_mut(),
+            &self.bus,
+            &mut |_| clock,
+            std::slice::from_ref(insn),
+        );
+        self.retired += ran.retired;
+        self.engine.inner.interpreted.fetch_add(ran.retired, Ordering::Relaxed);
+        if !self.samplers.is_empty() {
+            self.samplers.advance(ran.retired, self.retired, self.cpu.regs(), &self.bus);
+        }
+        ran.exit.and_then(|exit| self.settle(exit))
+    }
+
     /// A handle that makes [`run`](Machine::run) come back, from anywhere.
     #[must_use]
     pub fn kick(&self) -> Kick {

@@ -4,6 +4,7 @@
 //! The table is what the guest's kernel would have; the host's own mappings follow it. The host's
 //! pages are 4 KiB or 8 KiB, the guest's 8 KiB.
 
+mod debug;
 mod map;
 mod shm;
 mod vma;
@@ -12,6 +13,7 @@ pub use map::{Advice, Mapping, Placement};
 pub use shm::Segment;
 pub use vma::{Backing, MappedFile, Prot, Vma, VmaTable};
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -66,6 +68,8 @@ pub(crate) struct Inner {
     vmas: VmaTable,
     /// Where the heap starts and ends (brk); the end isn't on a page.
     heap: Range<u64>,
+    /// Where a debugger wants to stop.
+    breakpoints: BTreeSet<u64>,
 }
 
 impl Space {
@@ -115,6 +119,35 @@ impl Space {
 
     fn write_inner(&self) -> RwLockWriteGuard<'_, Inner> {
         self.inner.write().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Fetches instruction words, those before the next breakpoint if breakpoints count. The table
+    /// decides what is executable: the host's pages never are.
+    fn fetch_words(&self, addr: u64, words: &mut [u32], breaks: bool) -> Result<usize, Fault> {
+        let fault = |kind| Fault { addr, access: Access::Execute, kind };
+        let mut bytes = [0; 256];
+        let count = {
+            let inner = self.read_inner();
+            let Some(vma) = inner.vmas.find(addr) else {
+                return Err(fault(FaultKind::Unmapped));
+            };
+            if !vma.prot.execute() {
+                return Err(fault(FaultKind::Protected));
+            }
+            let count = words.len().min(bytes.len() / 4).min(((vma.end - addr) / 4) as usize);
+            if breaks { inner.unbroken(addr, count)? } else { count }
+        };
+        let have = match host::copy_in(addr, &mut bytes[..4 * count]) {
+            Ok(()) => count,
+            Err(f) => ((f.addr - addr) / 4) as usize,
+        };
+        if have == 0 {
+            return Err(fault(FaultKind::NoObject));
+        }
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)).take(have) {
+            *word = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        }
+        Ok(have)
     }
 }
 
@@ -192,32 +225,8 @@ impl Bus for Space {
         host::compare_exchange(addr, width, old, new)
     }
 
-    /// The table decides what is executable: the host's pages never are.
     fn fetch(&self, addr: u64, words: &mut [u32]) -> Result<usize, Fault> {
-        let fault = |kind| Fault { addr, access: Access::Execute, kind };
-        let end = {
-            let inner = self.read_inner();
-            let Some(vma) = inner.vmas.find(addr) else {
-                return Err(fault(FaultKind::Unmapped));
-            };
-            if !vma.prot.execute() {
-                return Err(fault(FaultKind::Protected));
-            }
-            vma.end
-        };
-        let mut bytes = [0; 256];
-        let count = words.len().min(bytes.len() / 4).min(((end - addr) / 4) as usize);
-        let have = match host::copy_in(addr, &mut bytes[..4 * count]) {
-            Ok(()) => count,
-            Err(f) => ((f.addr - addr) / 4) as usize,
-        };
-        if have == 0 {
-            return Err(fault(FaultKind::NoObject));
-        }
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)).take(have) {
-            *word = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        }
-        Ok(have)
+        self.fetch_words(addr, words, true)
     }
 
     /// What nobody can write to, or only through another mapping of a private file (whether that
