@@ -10,8 +10,7 @@
 //! your own are best out of the guest's sight ([`lift`]). An [`Observer`] is told what perf's kernel
 //! side would record.
 //!
-//! Not there: ptrace, System V IPC, io_uring, namespaces; they are ENOSYS, and named with
-//! [`Config::verbose`].
+//! Not there: ptrace, which is ENOSYS and named with [`Config::verbose`].
 
 #[cfg(test)]
 mod abi;

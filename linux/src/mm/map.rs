@@ -308,6 +308,43 @@ impl Space {
         Ok(pages.chunks(each).map(|p| p.iter().fold(1, |all, one| all & one)).collect())
     }
 
+    /// Lets a range of a shared mapping of a file show the file from another offset on.
+    ///
+    /// # Errors
+    /// EINVAL if it isn't part of one; the host's.
+    pub fn show_other_part(&self, range: Range<u64>, offset: u64) -> Result<(), Errno> {
+        let mut inner = self.write_inner();
+        let (whole, file) = match inner.vmas.find(range.start) {
+            Some(v) if v.shared && range.end <= v.end => match &v.backing {
+                Backing::File(file, _) => (v.clone(), file.clone()),
+                _ => return Err(Errno(libc::EINVAL)),
+            },
+            _ => return Err(Errno(libc::EINVAL)),
+        };
+        // SAFETY: sysconf has no preconditions.
+        let host_page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+        // SAFETY: the range is the guest's.
+        let done = unsafe {
+            libc::syscall(
+                libc::SYS_remap_file_pages,
+                range.start,
+                range.end - range.start,
+                0,
+                offset / host_page,
+                0,
+            )
+        };
+        if done != 0 {
+            return Err(Errno::last());
+        }
+        let backing = Backing::File(file, offset);
+        let removed =
+            inner.vmas.insert(Vma { start: range.start, end: range.end, backing, ..whole });
+        drop(inner);
+        self.forget_code(&removed);
+        Ok(())
+    }
+
     /// Unmaps everything.
     pub fn clear(&self) {
         let mut inner = self.write_inner();

@@ -95,6 +95,8 @@ structs! {
     STAT 80 { st_mode 8 (4 FileMode), st_size 32 (8 Long) ; more };
     /// `struct stat64`.
     STAT64 136 { st_mode 40 (4 FileMode), st_size 24 (8 Long) ; more };
+    /// OSF/1's `struct stat`.
+    OSF_STAT 160 { st_mode 8 (4 FileMode), st_size 32 (8 Long) ; more };
     /// `struct statx`.
     STATX 256 { stx_mask 0 (4 Of(&names::STATX_MASK)), stx_mode 28 (2 FileMode), stx_size 40 (8 Ulong) ; more };
     /// `struct statfs`.

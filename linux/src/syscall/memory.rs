@@ -7,7 +7,7 @@ use axperf::Bus;
 use super::{DONE, Result, is_guest, now};
 use crate::errno::Errno;
 use crate::flags;
-use crate::layout::{PAGE, page_up};
+use crate::layout::{PAGE, page_down, page_up};
 use crate::mm::{Advice, Mapping, Placement, Prot};
 use crate::perf_event::calls as perf_event;
 use crate::thread::Thread;
@@ -106,6 +106,20 @@ pub(super) fn mremap(t: &mut Thread, a: &[u64; 6]) -> Result {
 pub(super) fn madvise(t: &mut Thread, a: &[u64; 6]) -> Result {
     let advice = flags::advice(a[2]).ok_or(Errno(libc::EINVAL))?;
     t.shared.space.advise(a[0], a[1], Advice(advice))?;
+    DONE
+}
+
+/// remap_file_pages: part of a shared mapping of a file shows another part of the file.
+pub(super) fn remap_file_pages(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let [addr, len, prot, page, ..] = *a;
+    let invalid = Errno(libc::EINVAL);
+    let (start, len) = (page_down(addr), page_down(len));
+    let end = start.checked_add(len).filter(|end| *end > start).ok_or(invalid)?;
+    let offset = page.checked_mul(PAGE).filter(|o| o.checked_add(len).is_some()).ok_or(invalid)?;
+    if prot != 0 {
+        return Err(invalid);
+    }
+    t.shared.space.show_other_part(start..end, offset)?;
     DONE
 }
 

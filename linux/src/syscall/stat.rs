@@ -22,11 +22,11 @@ fn host_stat(dir: i32, path: &CString, flags: i32) -> Result<libc::stat> {
     }
 }
 
-fn by_fd(fd: u64) -> Result<libc::stat> {
+pub(super) fn by_fd(fd: u64) -> Result<libc::stat> {
     host_stat(fd as i32, &CString::default(), libc::AT_EMPTY_PATH)
 }
 
-fn by_path(t: &Thread, addr: u64, follow: bool) -> Result<libc::stat> {
+pub(super) fn by_path(t: &Thread, addr: u64, follow: bool) -> Result<libc::stat> {
     let (kind, flags) =
         if follow { (Arg::Path, 0) } else { (Arg::Link, libc::AT_SYMLINK_NOFOLLOW) };
     host_stat(AT_FDCWD, &t.path(addr, kind)?, flags)
@@ -124,18 +124,18 @@ fn host_statfs(call: impl FnOnce(*mut libc::statfs64) -> i32) -> Result<libc::st
     if call(&mut s) != 0 { Err(Errno::last()) } else { Ok(s) }
 }
 
-fn path_statfs(t: &Thread, addr: u64) -> Result<libc::statfs64> {
+pub(super) fn path_statfs(t: &Thread, addr: u64) -> Result<libc::statfs64> {
     let path = t.path(addr, Arg::Path)?;
     // SAFETY: a string and a structure.
     host_statfs(|s| unsafe { libc::statfs64(path.as_ptr(), s) })
 }
 
-fn fd_statfs(fd: u64) -> Result<libc::statfs64> {
+pub(super) fn fd_statfs(fd: u64) -> Result<libc::statfs64> {
     // SAFETY: the structure is valid.
     host_statfs(|s| unsafe { libc::fstatfs64(fd as i32, s) })
 }
 
-fn fsid(s: &libc::statfs64) -> u64 {
+pub(super) fn fsid(s: &libc::statfs64) -> u64 {
     // SAFETY: the kernel's type is two ints; libc hides them.
     unsafe { std::mem::transmute_copy(&s.f_fsid) }
 }

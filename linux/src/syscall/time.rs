@@ -34,6 +34,32 @@ pub(super) fn osf_gettimeofday(t: &mut Thread, a: &[u64; 6]) -> Result {
     DONE
 }
 
+pub(super) fn osf_settimeofday(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let mut time = [0i64; 2];
+    if a[0] != 0 {
+        time = timeval32(&Bytes::<8>::read(&t.shared.space, a[0])?, 0);
+    }
+    let at = if a[0] == 0 { 0 } else { time.as_ptr() as u64 };
+    now(libc::SYS_settimeofday, &[at, a[1], 0, 0, 0, 0])?;
+    DONE
+}
+
+/// adjtimex with a `struct timex` in whose middle the time is a `timeval` of two ints.
+pub(super) fn old_adjtimex(t: &mut Thread, a: &[u64; 6]) -> Result {
+    /// Where the time is, in both structures, and the bytes of either.
+    const TIME: usize = 72;
+    let mut b = Bytes::<200>::read(&t.shared.space, a[0])?;
+    let mut host = Bytes::<208>::zeroed();
+    host.0[..TIME].copy_from_slice(&b.0[..TIME]);
+    host.0[TIME + 16..].copy_from_slice(&b.0[TIME + 8..]);
+    let state = now(libc::SYS_adjtimex, &[host.0.as_mut_ptr() as u64, 0, 0, 0, 0, 0])?;
+    b.0[..TIME].copy_from_slice(&host.0[..TIME]);
+    b.0[TIME + 8..].copy_from_slice(&host.0[TIME + 16..]);
+    put_timeval32(&mut b, TIME, [host.i64(TIME), host.i64(TIME + 8)]);
+    b.write(&t.shared.space, a[0])?;
+    Ok(state.into())
+}
+
 pub(super) fn osf_setitimer(t: &mut Thread, a: &[u64; 6]) -> Result {
     let mut new = [[0i64; 2]; 2];
     let mut old = [[0i64; 2]; 2];

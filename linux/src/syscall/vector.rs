@@ -4,6 +4,7 @@ use axperf::Bus;
 
 use super::{Result, Ret, is_guest, now};
 use crate::errno::Errno;
+use crate::flags;
 use crate::procfs;
 use crate::thread::Thread;
 
@@ -115,4 +116,11 @@ fn other_process(t: &Thread, number: i64, a: &[u64; 6]) -> Result {
     let (here, there) = (buffers(t, a[1], a[2])?, buffers(t, a[3], a[4])?);
     let (here, there) = (here.as_ptr() as u64, there.as_ptr() as u64);
     Ok(now(number, &[a[0], here, a[2], there, a[4], a[5]])?.into())
+}
+
+/// Advice for another process's memory: the ranges are a guest's there, too.
+pub(super) fn process_madvise(t: &mut Thread, a: &[u64; 6]) -> Result {
+    let list = buffers(t, a[1], a[2])?;
+    let advice = flags::advice(a[3]).ok_or(Errno(libc::EINVAL))? as u64;
+    Ok(now(libc::SYS_process_madvise, &[a[0], list.as_ptr() as u64, a[2], advice, a[4], 0])?.into())
 }

@@ -144,3 +144,59 @@ error a3 1 v0 9
         assert_eq!(text(&got.stdout), WANT, "{options:?}: {}", text(&got.stderr));
     }
 }
+
+/// OSF/1's calls, beside Linux's own of the same process. What they give: Linux
+/// `arch/alpha/kernel/osf_sys.c`.
+#[test]
+fn calls_of_osf1() {
+    const WANT: &str = "\
+stat: 0
+mode: 1
+links: 1
+size: 1
+inode: 1
+time: 1
+blocks: 1
+lstat: 0
+a link: 1
+fstat: 0
+inode: 1
+stat to nowhere: Bad address
+stat of nothing: No such file or directory
+statfs: 0
+sizes: 1
+short: 1
+statfs64: 0
+sizes: 1
+fstatfs: 0
+as much as fits: 1
+fstatfs64: 0
+files: 1
+base: 0
+end: 0
+in more than one call: 1
+entries: 5
+the same: 1
+no room: Invalid argument
+old_adjtimex: 1
+the time: 1
+settimeofday: Invalid argument
+mount: Invalid argument
+mount a CD: No such file or directory
+mount to nowhere: Bad address
+properties: 1234
+get: 0
+none: 0
+no such: Operation not supported
+attributes: 0
+heap: 1
+grows: 1
+";
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("osf.c"), &dir.path("osf"), &["-O1"]);
+    let got = run_alpha(&dir.path(""), "osf", &["-i"], &[]);
+    assert_eq!(text(&got.stdout), WANT, "{}", text(&got.stderr));
+}

@@ -382,6 +382,70 @@ static void memory(void)
 	say("io_uring", syscall(SYS_io_uring_setup, 0, NULL) < 0);
 }
 
+/* Keys, where the system lets a program have them. */
+static void keys(void)
+{
+	char text[200] = "";
+	long id = syscall(SYS_add_key, "user", "axperf:test", "secret", 6, -2);
+
+	say("add_key", id < 0 ? id : 1);
+	say("add_key of no type", syscall(SYS_add_key, "nothing", "x", "y", 1, -2));
+	say("search", syscall(SYS_keyctl, 10, -2, "user", "axperf:test", 0) == id);
+	say("describe", syscall(SYS_keyctl, 6, id, text, sizeof text));
+	printf("%s\n", strrchr(text, ';') ? strrchr(text, ';') : "");
+	say("read", syscall(SYS_keyctl, 11, id, memset(text, 0, sizeof text), sizeof text));
+	printf("%s\n", text);
+	say("read to nowhere", syscall(SYS_keyctl, 11, id, 8, 100));
+	say("update", syscall(SYS_keyctl, 2, id, "other", 5));
+	say("request_key", syscall(SYS_request_key, "user", "axperf:none", 0, 0));
+	say("unlink", syscall(SYS_keyctl, 9, id, -2));
+	say("no such command", syscall(SYS_keyctl, 12345, 0, 0, 0, 0));
+}
+
+/* Part of a mapping that shows another part of its file. */
+static void pages(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("pages", 0);
+
+	ftruncate(fd, 4 * page);
+	for (int i = 0; i < 4; i++)
+		pwrite(fd, &(char){ 'a' + i }, 1, i * page);
+	char *p = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	say("remap_file_pages", syscall(SYS_remap_file_pages, p + page, page, 0, 3, 0));
+	printf("%c%c%c%c\n", p[0], p[page], p[2 * page], p[3 * page]);
+	p[page] = 'z';
+	printf("%c\n", p[3 * page]);
+	say("with protection", syscall(SYS_remap_file_pages, p, page, PROT_READ, 0, 0));
+	say("beyond its end", syscall(SYS_remap_file_pages, p + 3 * page, 2 * page, 0, 0, 0));
+	char *own = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	say("of no file", syscall(SYS_remap_file_pages, own, page, 0, 0, 0));
+	int self = syscall(SYS_pidfd_open, getpid(), 0);
+	struct iovec v = { p, page };
+	say("process_madvise", syscall(SYS_process_madvise, self, &v, 1, MADV_WILLNEED, 0) == page);
+	say("advice that isn't", syscall(SYS_process_madvise, self, &v, 1, 12345, 0));
+}
+
+/* What needs more than a test has, or changes the machine: the errors. */
+static void refusals(void)
+{
+	say("syslog", syscall(SYS_syslog, 99, 0, 0));
+	say("syslog to nowhere", syscall(SYS_syslog, 3, 0, 10));
+	say("fsopen", syscall(SYS_fsopen, "nothing", 0));
+	say("fsopen, flags", syscall(SYS_fsopen, "tmpfs", 0x1000));
+	say("fsconfig", syscall(SYS_fsconfig, -1, 0, "key", "value", 0));
+	say("fspick", syscall(SYS_fspick, AT_FDCWD, "/nowhere", 0));
+	say("open_tree", syscall(SYS_open_tree, AT_FDCWD, "/nowhere", O_CLOEXEC));
+	int fd = syscall(SYS_open_tree, AT_FDCWD, ".", O_CLOEXEC);
+	say("open_tree", fd < 0 ? fd : fcntl(fd, F_GETFD));
+	say("move_mount", syscall(SYS_move_mount, -1, "", -1, "", 4));
+	say("mount_setattr", syscall(SYS_mount_setattr, AT_FDCWD, "/nowhere", 0, "12345678", 8));
+	say("quotactl", syscall(SYS_quotactl, 0x80000700, "/nowhere", 0, 0));
+	say("landlock", syscall(SYS_landlock_create_ruleset, 0, 0, 1) > 0 ? 1 : -1);
+	say("landlock_restrict_self", syscall(SYS_landlock_restrict_self, -1, 0));
+	say("landlock_add_rule", syscall(SYS_landlock_add_rule, -1, 1, "", 0));
+}
+
 int main(int argc, char **argv)
 {
 	char dir[] = "newer-XXXXXX";
@@ -394,6 +458,9 @@ int main(int argc, char **argv)
 	interfaces();
 	processes();
 	memory();
+	keys();
+	pages();
+	refusals();
 	chdir(dir);
 	unlink("new"), unlink("link");
 	chdir("..");
