@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::OnceLock;
 
 use crate::errno::Errno;
@@ -77,12 +77,22 @@ impl Descriptors {
         Err(Errno(libc::EMFILE))
     }
 
-    /// Gives the guest a file.
+    /// Gives the guest a file, at the lowest number that is free.
     pub fn give(self, file: File, close_on_exec: bool) -> Result<u64, Errno> {
-        let how = if close_on_exec { libc::F_DUPFD_CLOEXEC } else { libc::F_DUPFD };
-        // SAFETY: duplicates a descriptor that is open.
-        let fd = unsafe { libc::fcntl(file.as_raw_fd(), how, 0) };
-        if fd < 0 { Err(Errno::last()) } else { self.admit(fd as u64) }
+        let own = OwnedFd::from(file);
+        // SAFETY: duplicates a descriptor that is open; the new one is ours.
+        let other = unsafe {
+            match libc::fcntl(own.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) {
+                fd if fd < 0 => return Err(Errno::last()),
+                fd => OwnedFd::from_raw_fd(fd),
+            }
+        };
+        let lower = if own.as_raw_fd() < other.as_raw_fd() { own } else { other };
+        if !close_on_exec {
+            // SAFETY: no pointers.
+            unsafe { libc::fcntl(lower.as_raw_fd(), libc::F_SETFD, 0) };
+        }
+        self.admit(lower.into_raw_fd() as u64)
     }
 
     /// Closes what exec closes.

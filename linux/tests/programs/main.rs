@@ -4,10 +4,12 @@
 mod arithmetic;
 mod code;
 mod kernel;
+mod outside;
 mod starting;
 mod strace;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
+mod threads;
 
 use std::fs;
 use std::path::{Path, PathBuf};
