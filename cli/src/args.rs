@@ -138,6 +138,9 @@ struct GuestArgs {
     /// Run the interpreter beside translated code and stop where they differ
     #[arg(long)]
     crosscheck: bool,
+    /// What the program finds as its own name, argv[0], instead of PROG
+    #[arg(long, value_name = "NAME")]
+    argv0: Option<OsString>,
     /// Say what isn't implemented when the program asks for it
     #[arg(long)]
     verbose: bool,
@@ -190,6 +193,7 @@ impl From<GuestArgs> for guest::Options {
             kernel_exact: args.kernel_exact,
             verbose: args.verbose,
             strace: args.strace,
+            argv0: args.argv0.map(OsStringExt::into_vec),
             argv: args.command.into_iter().map(OsStringExt::into_vec).collect(),
         }
     }

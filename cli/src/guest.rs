@@ -34,7 +34,10 @@ pub struct Options {
     pub verbose: bool,
     /// Trace system calls to standard error, or to a file.
     pub strace: Option<Option<PathBuf>>,
+    /// The program and its arguments.
     pub argv: Vec<Vec<u8>>,
+    /// The program's own name, if not that.
+    pub argv0: Option<Vec<u8>>,
 }
 
 /// Entries that make code hot where translation is beside the program.
@@ -90,7 +93,7 @@ impl Guest {
         let mut linux = axperf_linux::Config::new();
         linux.verbose(options.verbose).show_registers(options.fault_regs);
         linux.guest_perf(options.guest_perf).pmu(options.pmu).kernel_exact(options.kernel_exact);
-        linux.random(options.seed.map(random));
+        linux.random(options.seed.map(random)).argv0(options.argv0.clone());
         if let Some(to) = &options.strace {
             let said = |e: std::io::Error| match to {
                 Some(path) => Failure::Said(format!("{}: {e}", path.display())),

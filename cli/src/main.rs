@@ -2,6 +2,7 @@
 //! shows it.
 
 mod args;
+mod binfmt;
 mod cmd_disasm;
 mod cmd_record;
 mod cmd_report;
@@ -19,7 +20,8 @@ use args::{Cli, Command};
 use clap::Parser;
 
 fn main() {
-    let result = match Cli::parse().command {
+    let args = binfmt::arguments(std::env::args_os().collect());
+    let result = match Cli::parse_from(args).command {
         Command::Run(args) => cmd_run::run(args.into()),
         Command::Record(args) => cmd_record::run(args.into()),
         Command::Report(args) => cmd_report::run(args.into()),

@@ -212,6 +212,17 @@ fn stats_are_printed() {
     );
 }
 
+/// As the kernel calls it for Alpha programs, without the flag P.
+#[test]
+fn it_is_an_interpreter_for_the_kernel() {
+    let dir = TempDir::new();
+    let Some(prog) = program(&dir) else { return };
+    let link = dir.path("axperf-binfmt");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_axperf"), &link).expect("a link");
+    let out = Command::new(link).args([&prog, "args", "-g"]).output().expect("it starts");
+    assert_eq!((text(&out.stdout).as_str(), out.status.success()), ("-g\n", true));
+}
+
 #[test]
 fn system_calls_are_traced() {
     let dir = TempDir::new();

@@ -19,6 +19,7 @@ pub struct Config {
     pub(crate) stack: u64,
     pub(crate) release: String,
     pub(crate) strace: Option<Arc<OwnedFd>>,
+    pub(crate) argv0: Option<Vec<u8>>,
     pub(crate) guest_perf: bool,
     pub(crate) pmu: Pmu,
     pub(crate) kernel_exact: bool,
@@ -39,6 +40,7 @@ impl Default for Config {
             stack: 8 << 20,
             release: "7.2.13".into(),
             strace: None,
+            argv0: None,
             guest_perf: true,
             pmu: Pmu::Full,
             kernel_exact: false,
@@ -128,6 +130,12 @@ impl Config {
     /// program stops then, which makes it slower. Default: none.
     pub fn gdb(&mut self, address: Option<GdbAddress>) -> &mut Config {
         self.gdb = address;
+        self
+    }
+
+    /// What the program finds as `argv[0]`. Default: the path that it is started by.
+    pub fn argv0(&mut self, name: Option<Vec<u8>>) -> &mut Config {
+        self.argv0 = name;
         self
     }
 }

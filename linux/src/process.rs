@@ -110,6 +110,10 @@ impl Process {
             .sysroot
             .find_program(&name, search)
             .ok_or_else(|| Error::NotFound(String::from_utf8_lossy(&name).into_owned()))?;
+        let mut argv = argv;
+        if let (Some(first), Some(own)) = (argv.first_mut(), &config.argv0) {
+            first.clone_from(own);
+        }
         let program = Program::open(&config.sysroot, &path, argv, envp)?;
         let space = Arc::new(Space::new(engine.clone())?);
         let gdb = config

@@ -22,7 +22,7 @@ use axperf::isa::Width;
 use axperf::{Access, Bus, Engine, Fault, FaultKind, MemoryShape, host};
 
 use crate::errno::Errno;
-use crate::layout::{PAGE, TASK_SIZE};
+use crate::layout::{LOWEST, PAGE, TASK_SIZE};
 
 /// Bytes reserved above the address space: an access that starts below its end stays in them.
 const GUARD: u64 = 0x10000;
@@ -173,8 +173,15 @@ impl Territory {
             return Err(SpaceError::Taken);
         }
         let free = || -> Result<(), SpaceError> {
-            if let Some(what) = occupied(&std::fs::read_to_string("/proc/self/maps")?) {
-                return Err(SpaceError::Occupied(what));
+            if let Ok(maps) = std::fs::read_to_string("/proc/self/maps") {
+                if let Some(what) = occupied(&maps) {
+                    return Err(SpaceError::Occupied(what));
+                }
+            } else {
+                // Without /proc, in a chroot: what all of it can be reserved in is free.
+                map::reserve(LOWEST, TASK_SIZE - LOWEST)
+                    .map_err(|e| SpaceError::Occupied(format!("something ({e})")))?;
+                map::release(LOWEST, TASK_SIZE - LOWEST);
             }
             Ok(map::reserve(TASK_SIZE, GUARD)?)
         };

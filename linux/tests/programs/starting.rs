@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{TempDir, have_file};
+use crate::support::{SYSROOT, TempDir, have_file, run, say};
 use crate::{ENGINES, Native, alpha, output, run_alpha, runner, source, str_of, text, tools};
 
 #[test]
@@ -127,4 +127,40 @@ fn ends_and_refusals() {
     let mut command = Command::new(runner());
     command.arg("end").env("PATH", format!("/nonexistent:{}", str_of(&dir.path(""))));
     assert_eq!(output(command, Path::new("/"), &[]).status.code(), Some(7));
+}
+
+/// In a chroot of Alpha files, without /proc: with what the runner itself is linked to, which has other
+/// names than Alpha's libraries.
+#[test]
+fn in_a_chroot() {
+    // SAFETY: geteuid has no preconditions.
+    if !tools() || unsafe { libc::geteuid() } != 0 {
+        say(format_args!("only root may chroot: not tried"));
+        return;
+    }
+    let program = Native::of(source("hello.c"));
+    let root = program.dir.path("root");
+    let put = |from: &Path, to: &str| {
+        let to = root.join(to.trim_start_matches('/'));
+        fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");
+        fs::copy(from, to).expect("a file");
+    };
+    for library in ["ld-linux.so.2", "libc.so.6.1"] {
+        put(&Path::new(SYSROOT).join("lib").join(library), &format!("lib/{library}"));
+    }
+    for word in run("ldd", &[str_of(&runner())]).split_whitespace().filter(|w| w.starts_with('/')) {
+        put(Path::new(word), word);
+    }
+    put(&runner(), "alpha-run");
+    alpha(&program.source, &root.join("hello"), &["-O1"]);
+    let mut chroot = Command::new("chroot");
+    chroot.arg(&root).args(["/alpha-run", "./hello"]);
+    let got = output(chroot, Path::new("/"), Native::ARGS);
+    let want = text(&program.want.stdout);
+    assert_eq!(
+        (text(&got.stdout), got.status),
+        (want, program.want.status),
+        "{}",
+        text(&got.stderr)
+    );
 }
