@@ -205,13 +205,23 @@ pub struct RunArgs {
     /// or at a socket (unix:PATH)
     #[arg(long, value_name = "PORT", value_parser = str::parse::<GdbAddress>)]
     gdb: Option<GdbAddress>,
+    /// Write a core dump if a signal ends the program that does so on Linux; %p in the name is the
+    /// process's number
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "core.%p"
+    )]
+    core: Option<PathBuf>,
     #[command(flatten)]
     guest: GuestArgs,
 }
 
 impl From<RunArgs> for cmd_run::Options {
     fn from(args: RunArgs) -> Self {
-        cmd_run::Options { gdb: args.gdb, guest: args.guest.into() }
+        cmd_run::Options { gdb: args.gdb, core: args.core, guest: args.guest.into() }
     }
 }
 

@@ -24,6 +24,7 @@ pub struct Config {
     pub(crate) pmu: Pmu,
     pub(crate) kernel_exact: bool,
     pub(crate) gdb: Option<GdbAddress>,
+    pub(crate) core: Option<PathBuf>,
 }
 
 /// Where Debian's cross compiler has its Alpha libraries.
@@ -45,6 +46,7 @@ impl Default for Config {
             pmu: Pmu::Full,
             kernel_exact: false,
             gdb: None,
+            core: None,
         }
     }
 }
@@ -136,6 +138,13 @@ impl Config {
     /// What the program finds as `argv[0]`. Default: the path that it is started by.
     pub fn argv0(&mut self, name: Option<Vec<u8>>) -> &mut Config {
         self.argv0 = name;
+        self
+    }
+
+    /// Where a core dump is written if a signal ends the program that does so on Linux; `%p` in it is
+    /// the process's number. Registers are exact then, which makes the program slower. Default: none.
+    pub fn core(&mut self, file: Option<PathBuf>) -> &mut Config {
+        self.core = file;
         self
     }
 }

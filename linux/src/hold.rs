@@ -115,13 +115,15 @@ struct State {
     attached: bool,
     /// All threads are to stop.
     stopping: bool,
-    /// For good: the process is being dumped.
-    frozen: bool,
+    /// All but this one are to stop for good: it dumps the process.
+    frozen: Option<i32>,
     /// The process ends or executes another program: nobody waits any more.
     ending: bool,
     threads: BTreeMap<i32, Slot>,
     event: Option<(i32, Event)>,
     ended: Option<ExitStatus>,
+    /// What is watched.
+    watches: Arc<[Watch]>,
     /// The debugger knows of the end.
     told: bool,
 }
@@ -130,7 +132,10 @@ impl State {
     /// Whether a thread has to wait.
     fn holds(&self, tid: i32) -> bool {
         let stays = || self.threads.get(&tid).is_some_and(|slot| slot.stay);
-        !self.ending && (self.frozen || self.attached && (self.stopping || stays()))
+        if self.ending || self.frozen == Some(tid) {
+            return false;
+        }
+        self.frozen.is_some() || self.attached && (self.stopping || stays())
     }
 
     fn call_others(&self, but: Option<i32>) {
@@ -149,14 +154,10 @@ pub(crate) struct Hold {
     changed: Condvar,
     /// Threads have to look whether they are held.
     wanted: AtomicBool,
-    /// This is a forked child: nobody looks at it.
-    gone: AtomicBool,
     /// Readable when there is something to tell the debugger.
     bell: File,
     /// Descriptors that a forked child closes.
     own: [AtomicI32; 2],
-    /// What is watched.
-    watches: Mutex<Arc<[Watch]>>,
 }
 
 impl Hold {
@@ -175,10 +176,8 @@ impl Hold {
             state: Mutex::new(state),
             changed: Condvar::new(),
             wanted: AtomicBool::new(wait),
-            gone: AtomicBool::new(false),
             bell: File::from(lift(bell)?),
             own: [AtomicI32::new(-1), AtomicI32::new(-1)],
-            watches: Mutex::new(Arc::default()),
         })
     }
 
@@ -188,10 +187,6 @@ impl Hold {
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
         self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
     }
 
     fn ring(&self) {
@@ -204,9 +199,6 @@ impl Hold {
 impl Hold {
     /// A thread is about to run, if it isn't known yet.
     pub fn enter(&self, tid: i32, mailbox: &Arc<Mailbox>, regs: &Regs) {
-        if self.is_gone() {
-            return;
-        }
         self.lock().threads.entry(tid).or_insert_with(|| Slot {
             mailbox: Arc::clone(mailbox),
             place: Place::Running,
@@ -219,9 +211,6 @@ impl Hold {
 
     /// A thread runs no more.
     pub fn leave(&self, tid: i32) {
-        if self.is_gone() {
-            return;
-        }
         let mut state = self.lock();
         state.threads.remove(&tid);
         self.look_whether_any_runs(&mut state);
@@ -243,19 +232,16 @@ impl Hold {
 
     /// Whether a thread has to come to [`stop`](Hold::stop).
     pub fn wanted(&self) -> bool {
-        self.wanted.load(Ordering::Acquire) && !self.is_gone()
+        self.wanted.load(Ordering::Acquire)
     }
 
     /// What is watched.
     pub fn watches(&self) -> Arc<[Watch]> {
-        Arc::clone(&self.watches.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.lock().watches)
     }
 
     /// A thread makes a system call.
     pub fn call(&self, tid: i32, regs: &Regs) {
-        if self.is_gone() {
-            return;
-        }
         if let Some(slot) = self.lock().threads.get_mut(&tid) {
             slot.place = Place::InCall;
             slot.regs = regs.clone();
@@ -264,9 +250,6 @@ impl Hold {
 
     /// A thread has made its system call; what it was told meanwhile.
     pub fn back(&self, tid: i32) -> Option<Order> {
-        if self.is_gone() {
-            return None;
-        }
         let mut state = self.lock();
         let slot = state.threads.get_mut(&tid)?;
         slot.place = Place::Running;
@@ -276,9 +259,6 @@ impl Hold {
     /// Stops the calling thread if threads are to be still, and all for its event if it has one.
     /// Returns when it may go on, with what it was told; None if nobody told it anything.
     pub fn stop(&self, tid: i32, cpu: &mut Cpu, event: Option<Event>) -> Option<Order> {
-        if self.is_gone() {
-            return None;
-        }
         let mut event = event;
         let mut order = None;
         let mut state = self.lock();
@@ -319,17 +299,12 @@ impl Hold {
 
     /// Whether the process ends or executes another program: then nobody waits.
     pub fn set_ending(&self, ending: bool) {
-        if !self.is_gone() {
-            self.lock().ending = ending;
-            self.changed.notify_all();
-        }
+        self.lock().ending = ending;
+        self.changed.notify_all();
     }
 
     /// The process has ended: returns when the debugger knows.
     pub fn ended(&self, status: ExitStatus) {
-        if self.is_gone() {
-            return;
-        }
         let mut state = self.lock();
         state.ended = Some(status);
         state.ending = true;
@@ -340,10 +315,47 @@ impl Hold {
         }
     }
 
-    /// This is a forked child now, that nobody looks at.
-    pub fn fork(&self) {
-        self.gone.store(true, Ordering::Release);
-        for fd in &self.own {
+    /// Stops every other thread until the process ends; the registers of all, this one's first. None
+    /// if another thread did so before.
+    pub fn freeze(&self, tid: i32, regs: &Regs) -> Option<Vec<(i32, Regs)>> {
+        let mut state = self.lock();
+        if state.frozen.is_some() {
+            while !state.ending {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            return None;
+        }
+        state.frozen = Some(tid);
+        self.wanted.store(true, Ordering::Release);
+        if let Some(slot) = state.threads.get_mut(&tid) {
+            slot.place = Place::Still;
+            slot.regs = regs.clone();
+        }
+        let state = self.gather(state);
+        let mut all = vec![(tid, regs.clone())];
+        let others = state.threads.iter().filter(|(other, _)| **other != tid);
+        all.extend(others.map(|(tid, slot)| (*tid, slot.regs.clone())));
+        Some(all)
+    }
+
+    /// Keeps every other thread from changing anything, for the time of a fork.
+    pub fn still(&self) -> Still<'_> {
+        Still { hold: self, state: self.lock() }
+    }
+}
+
+/// A [`Hold`] that nobody else changes.
+pub(crate) struct Still<'a> {
+    hold: &'a Hold,
+    state: MutexGuard<'a, State>,
+}
+
+impl Still<'_> {
+    /// In a forked child: there is no thread yet, and no debugger.
+    pub fn become_child(mut self) {
+        *self.state = State::default();
+        self.hold.wanted.store(false, Ordering::Release);
+        for fd in &self.hold.own {
             let fd = fd.swap(-1, Ordering::AcqRel);
             if fd >= 0 {
                 // SAFETY: the child's copy, whose owner is a thread that the child doesn't have.
@@ -430,7 +442,7 @@ impl Hold {
             some_stay |= slot.stay;
             slot.order = Some(order);
         }
-        self.wanted.store(some_stay || state.frozen, Ordering::Release);
+        self.wanted.store(some_stay || state.frozen.is_some(), Ordering::Release);
         self.look_whether_any_runs(&mut state);
         self.changed.notify_all();
     }
@@ -444,7 +456,7 @@ impl Hold {
 
     /// Sets what is watched.
     pub fn set_watches(&self, watches: &[Watch]) {
-        *self.watches.lock().unwrap_or_else(PoisonError::into_inner) = watches.into();
+        self.lock().watches = watches.into();
     }
 
     /// The threads.

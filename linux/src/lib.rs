@@ -16,6 +16,7 @@
 mod abi;
 mod bytes;
 mod config;
+mod coredump;
 mod cpu;
 mod descriptors;
 pub mod elf;

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::descriptors::{self, Descriptors};
 use crate::errno::Errno;
 use crate::gdb::{self, GdbAddress};
-use crate::hold::Hold;
+use crate::hold::{self, Hold};
 use crate::limits::Limits;
 use crate::load::{Layout, LoadError, LoadFailure, Program};
 use crate::log::Log;
@@ -121,7 +121,8 @@ impl Process {
             .as_ref()
             .map(|address| gdb::Server::bind(address).map_err(|e| Error::Gdb(address.clone(), e)));
         let gdb = gdb.transpose()?;
-        let hold = gdb.is_some().then(|| Hold::new(true)).transpose();
+        let held = gdb.is_some() || config.core.is_some();
+        let hold = held.then(|| Hold::new(gdb.is_some())).transpose();
         let hold = hold.map_err(|e| Error::Host(e.into()))?;
         let host_mask = host::host_mask(None);
         let pipe_ignored = host::is_ignored(Signal::PIPE);
@@ -331,6 +332,7 @@ type Handover = (Box<Program>, SigSet);
 /// What is held still for a fork.
 pub(crate) struct Frozen<'a> {
     state: MutexGuard<'a, State>,
+    hold: Option<hold::Still<'a>>,
     _actions: MutexGuard<'a, Actions>,
     _running: std::sync::RwLockWriteGuard<'a, Running>,
 }
@@ -490,6 +492,7 @@ impl Shared {
     pub(crate) fn freeze(&self) -> Frozen<'_> {
         Frozen {
             state: lock(&self.state),
+            hold: self.hold.as_ref().map(|hold| hold.still()),
             _actions: self.actions(),
             _running: self.running.write().unwrap_or_else(PoisonError::into_inner),
         }
@@ -500,6 +503,9 @@ impl Shared {
         frozen.state.threads.clear();
         frozen.state.threads.insert(tid, Arc::clone(mailbox));
         frozen.state.ending = None;
+        if let Some(hold) = frozen.hold {
+            hold.become_child();
+        }
         self.forked.store(true, Ordering::Release);
         self.leader.store(tid, Ordering::Release);
     }
@@ -535,9 +541,9 @@ impl Shared {
 
     /// Tells the host what a signal's action is.
     pub(crate) fn tell_host(&self, signal: Signal, action: Action) {
-        let ends = signal.default_action() == DefaultAction::Terminate;
+        let ends = signal.ends();
         // The host would stop the thread that tells the debugger, too.
-        let stops = signal.default_action() == DefaultAction::Stop && self.hold.is_some();
+        let stops = signal.default_action() == DefaultAction::Stop && self.config.gdb.is_some();
         let disposition = match action.handler {
             0 if stops || ends && self.catches_fatal() => host::Disposition::Record,
             0 => host::Disposition::Default,

@@ -11,6 +11,8 @@ pub struct Signal(u8);
 pub enum DefaultAction {
     /// Ends it.
     Terminate,
+    /// Ends it, and Linux writes a core dump.
+    Core,
     /// Stops it.
     Stop,
     /// Nothing (SIGCONT's going on is the host kernel's business).
@@ -26,16 +28,16 @@ macro_rules! for_each_signal {
         $m! {
             HUP = 1, libc::SIGHUP, Terminate;
             INT = 2, libc::SIGINT, Terminate;
-            QUIT = 3, libc::SIGQUIT, Terminate;
-            ILL = 4, libc::SIGILL, Terminate;
-            TRAP = 5, libc::SIGTRAP, Terminate;
-            ABRT = 6, libc::SIGABRT, Terminate;
-            EMT = 7, libc::SIGSTKFLT, Terminate;
-            FPE = 8, libc::SIGFPE, Terminate;
+            QUIT = 3, libc::SIGQUIT, Core;
+            ILL = 4, libc::SIGILL, Core;
+            TRAP = 5, libc::SIGTRAP, Core;
+            ABRT = 6, libc::SIGABRT, Core;
+            EMT = 7, libc::SIGSTKFLT, Core;
+            FPE = 8, libc::SIGFPE, Core;
             KILL = 9, libc::SIGKILL, Terminate;
-            BUS = 10, libc::SIGBUS, Terminate;
-            SEGV = 11, libc::SIGSEGV, Terminate;
-            SYS = 12, libc::SIGSYS, Terminate;
+            BUS = 10, libc::SIGBUS, Core;
+            SEGV = 11, libc::SIGSEGV, Core;
+            SYS = 12, libc::SIGSYS, Core;
             PIPE = 13, libc::SIGPIPE, Terminate;
             ALRM = 14, libc::SIGALRM, Terminate;
             TERM = 15, libc::SIGTERM, Terminate;
@@ -47,8 +49,8 @@ macro_rules! for_each_signal {
             TTIN = 21, libc::SIGTTIN, Stop;
             TTOU = 22, libc::SIGTTOU, Stop;
             IO = 23, libc::SIGIO, Terminate;
-            XCPU = 24, libc::SIGXCPU, Terminate;
-            XFSZ = 25, libc::SIGXFSZ, Terminate;
+            XCPU = 24, libc::SIGXCPU, Core;
+            XFSZ = 25, libc::SIGXFSZ, Core;
             VTALRM = 26, libc::SIGVTALRM, Terminate;
             PROF = 27, libc::SIGPROF, Terminate;
             WINCH = 28, libc::SIGWINCH, Ignore;
@@ -126,6 +128,18 @@ impl Signal {
     #[must_use]
     pub fn default_action(self) -> DefaultAction {
         DEFAULTS.get(usize::from(self.0)).copied().unwrap_or(DefaultAction::Terminate)
+    }
+
+    /// Whether it ends a process by default.
+    #[must_use]
+    pub fn ends(self) -> bool {
+        matches!(self.default_action(), DefaultAction::Terminate | DefaultAction::Core)
+    }
+
+    /// Whether Linux writes a core dump of a process that it ends.
+    #[must_use]
+    pub fn dumps_core(self) -> bool {
+        self.default_action() == DefaultAction::Core
     }
 
     /// Every signal.

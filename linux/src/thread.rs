@@ -268,14 +268,14 @@ impl Thread {
         self.ids = Ids { pid: std::process::id() as i32, tid };
         self.held.clear();
         self.vfork = None;
-        if self.traced.take().is_some() {
+        self.shared.timers.forget();
+        self.shared.become_child(frozen, tid, &self.mailbox);
+        if let Some(hold) = &self.shared.hold {
+            let traced = Traced::new(hold);
+            traced.enter(self);
+            self.traced = Some(traced);
             self.shared.space.forget_breakpoints();
         }
-        self.shared.timers.forget();
-        if let Some(hold) = &self.shared.hold {
-            hold.fork();
-        }
-        self.shared.become_child(frozen, tid, &self.mailbox);
         if let Some(strace) = &self.shared.strace {
             strace.arrived();
         }

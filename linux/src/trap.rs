@@ -14,7 +14,7 @@ use crate::signal::{AltStack, Disposal, Info, code, frame, host, sa, ss};
 use crate::signo::{SigSet, Signal};
 use crate::thread::{End, Thread};
 use crate::unaligned::{self, Refused};
-use crate::{emulate, ieee, syscall};
+use crate::{coredump, emulate, ieee, syscall};
 
 /// OSF/1 PALcode functions that come to the kernel as traps.
 mod pal {
@@ -157,6 +157,7 @@ impl Thread {
         } else {
             log.say(format_args!("{line}"));
         }
+        coredump::dump(self, info);
         self.end = Some(End::Process(ExitStatus::Signal(info.signal)));
     }
 

@@ -7,6 +7,7 @@ mod support;
 mod client;
 mod session;
 
+mod core_dump;
 mod hostile;
 mod protocol;
 mod stops;

@@ -113,7 +113,7 @@ impl Actions {
             0 => match signal.default_action() {
                 DefaultAction::Ignore => Disposal::Ignore,
                 DefaultAction::Stop => Disposal::Stop,
-                DefaultAction::Terminate => Disposal::Terminate,
+                DefaultAction::Terminate | DefaultAction::Core => Disposal::Terminate,
             },
             _ => {
                 if action.flags & sa::RESETHAND != 0 {
