@@ -352,6 +352,12 @@ impl Shared {
         self.running.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The host's threads that aren't the program's: the translator's, the debugger's.
+    pub(crate) fn own_threads(&self) -> impl Iterator<Item = i32> {
+        let server = self.hold.as_ref().and_then(|hold| hold.server());
+        self.engine.background_thread().into_iter().chain(server)
+    }
+
     /// Tells the observer, if there is one.
     pub(crate) fn observe(&self, f: impl FnOnce(&dyn Observer)) {
         if let Some(o) = &self.observer {

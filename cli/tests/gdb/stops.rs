@@ -5,8 +5,9 @@ use std::os::unix::process::ExitStatusExt;
 use super::session::{STATIC, Session, compile, gdb, in_order, tools};
 use super::support::TempDir;
 
-/// Of itself, the program sees `leaf` as it is: there is no breakpoint in memory.
+/// Of itself, the program sees `leaf` as it is, without a breakpoint, and one thread.
 const PROGRAM: &str = r#"
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,12 @@ unsigned sum(void) {
     for (unsigned *p = (unsigned *)leaf; p < (unsigned *)sum; p++) s = s * 31 + *p;
     return s;
 }
+int threads(void) {
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; e = readdir(d);) n += e->d_name[0] != '.';
+    return closedir(d), n;
+}
 long middle(long n) { return leaf(n * 2) + 3; }
 void handler(int signo) { other = signo; leaf(1000); }
 int main(int argc, char **argv) {
@@ -40,7 +47,7 @@ int main(int argc, char **argv) {
         r = WEXITSTATUS(status);
     }
     if (argc > 1 && !strcmp(argv[1], "exec")) execl(argv[0], argv[0], "again", (char *)0);
-    printf("%ld %ld %d\n", r, counter, before == sum());
+    printf("%ld %ld %d %d\n", r, counter, before == sum(), threads());
     return 7;
 }
 "#;
@@ -115,7 +122,7 @@ fn tour(options: &[&str], flags: &[&str]) {
     );
     let (status, out, said) = session.end();
     // 1, 3, 5, 7 and 9, and 3 each.
-    assert_eq!((status.code(), out.as_str(), said.as_str()), (Some(7), "40 5 1\n", ""));
+    assert_eq!((status.code(), out.as_str(), said.as_str()), (Some(7), "40 5 1 1\n", ""));
     assert!(!std::path::Path::new(&socket).exists(), "the socket stays behind");
 }
 
@@ -146,7 +153,7 @@ fn signals() {
     // Dropped, there is no handler's thousand; passed as another, it ends the program.
     let (said, (status, out, _)) = run(&[], &["continue", "signal 0"]);
     in_order(&said, &["received signal SIGUSR1", "exited with code 07"]);
-    assert_eq!((status.code(), out.as_str()), (Some(7), "40 20 1\n"));
+    assert_eq!((status.code(), out.as_str()), (Some(7), "40 20 1 1\n"));
     let (said, (status, _, _)) = run(&[], &["continue", "signal SIGBUS"]);
     in_order(&said, &["received signal SIGUSR1", "terminated with signal SIGBUS"]);
     assert_eq!(status.signal(), Some(libc::SIGBUS));
@@ -176,7 +183,7 @@ fn fork_and_exec() {
     let said = gdb(&program, &[&[connect.as_str(), usr1][..], &commands[..]].concat());
     in_order(&said, &["Breakpoint 1, leaf (n=1000)", "= 1000", "exited with code 07"]);
     let (status, out, _) = session.end();
-    assert_eq!((status.code(), out.as_str()), (Some(7), "5 1020 1\n"));
+    assert_eq!((status.code(), out.as_str()), (Some(7), "5 1020 1 1\n"));
 
     let session = Session::at_port(&[&program, "exec"]);
     let connect = format!("target remote {}", session.remote);
@@ -184,7 +191,7 @@ fn fork_and_exec() {
     let said = gdb(&program, &[&[connect.as_str()][..], &commands[..]].concat());
     in_order(&said, &["SIGTRAP", "= 0", "Breakpoint 1, handler (signo=30)", "detached"]);
     let (status, out, _) = session.end();
-    assert_eq!((status.code(), out.as_str()), (Some(7), "40 1020 1\n"));
+    assert_eq!((status.code(), out.as_str()), (Some(7), "40 1020 1 1\n"));
 }
 
 #[test]

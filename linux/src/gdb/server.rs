@@ -64,6 +64,7 @@ impl Server {
     }
 
     fn serve(&self, shared: &Arc<Shared>, hold: &Arc<Hold>) {
+        hold.serve();
         hold.own(0, Some(self.listener.as_fd()));
         while hold.end().is_none() {
             if let Some(wire) = self.next(hold) {

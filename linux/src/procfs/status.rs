@@ -88,7 +88,7 @@ fn guests(host: u64) -> SigSet {
 
 /// Threads of the program, of so many that the host has.
 fn threads(t: &Thread, host: u64) -> u64 {
-    host.saturating_sub(u64::from(t.shared.engine.background_thread().is_some()))
+    host.saturating_sub(t.shared.own_threads().count() as u64)
 }
 
 /// The size that the table of the guest's descriptors would have: 64 at first, then 256, then twice as

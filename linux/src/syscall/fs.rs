@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{Seek, Write};
+use std::ops::RangeInclusive;
 use std::os::fd::FromRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -162,7 +163,7 @@ pub(super) fn getdents64(t: &mut Thread, a: &[u64; 6]) -> Result {
         let Some(own) = own_entries(t, a[0] as i32) else { return Ok(n.into()) };
         let mut all = vec![0; n as usize];
         t.shared.space.read(a[1], &mut all)?;
-        let shown = without_entries(&all, own);
+        let shown = without_entries(&all, &own);
         // None would be the end of the directory.
         if !shown.is_empty() {
             t.shared.space.write(a[1], &shown)?;
@@ -171,13 +172,17 @@ pub(super) fn getdents64(t: &mut Thread, a: &[u64; 6]) -> Result {
     }
 }
 
-/// The entries of a directory of /proc that are axperf's own: the translator's thread, and
+/// The entries of a directory of /proc that are axperf's own: threads that aren't the program's, and
 /// descriptors from the guest's limit on. None if it isn't such a directory.
-fn own_entries(t: &Thread, fd: i32) -> Option<std::ops::RangeInclusive<i32>> {
+fn own_entries(t: &Thread, fd: i32) -> Option<Vec<RangeInclusive<i32>>> {
     let path = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.into_os_string().into_vec();
     match procfs::find(t, &path)? {
-        (procfs::Whose::Own(_), b"task") => t.shared.engine.background_thread().map(|id| id..=id),
-        (procfs::Whose::Own(_), b"fd" | b"fdinfo") => Some(t.shared.descriptors.limit()..=i32::MAX),
+        (procfs::Whose::Own(_), b"task") => {
+            Some(t.shared.own_threads().map(|id| id..=id).collect())
+        }
+        (procfs::Whose::Own(_), b"fd" | b"fdinfo") => {
+            Some(vec![t.shared.descriptors.limit()..=i32::MAX])
+        }
         _ => None,
     }
 }
@@ -192,7 +197,7 @@ fn is_proc(fd: i32) -> bool {
 
 /// The entries of a directory, `struct linux_dirent64`, but for those with these numbers for names:
 /// d_reclen is at 16, d_name at 19.
-fn without_entries(entries: &[u8], hidden: std::ops::RangeInclusive<i32>) -> Vec<u8> {
+fn without_entries(entries: &[u8], hidden: &[RangeInclusive<i32>]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(entries.len());
     let mut rest = entries;
     while let Some(&[low, high]) = rest.get(16..18) {
@@ -200,7 +205,7 @@ fn without_entries(entries: &[u8], hidden: std::ops::RangeInclusive<i32>) -> Vec
         let Some((entry, tail)) = rest.split_at_checked(len) else { break };
         let name = entry[19..].split(|b| *b == 0).next().unwrap_or_default();
         let number = std::str::from_utf8(name).ok().and_then(|name| name.parse().ok());
-        if !number.is_some_and(|n: i32| hidden.contains(&n)) {
+        if !number.is_some_and(|n: i32| hidden.iter().any(|h| h.contains(&n))) {
             kept.extend_from_slice(entry);
         }
         rest = tail;
