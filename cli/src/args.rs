@@ -10,11 +10,12 @@ use axperf_linux::{GdbAddress, Pmu};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, disk, guest};
+use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, cmd_stat, disk, guest};
 
 const EXAMPLES: &str = "\
 EXAMPLES:
   axperf run ./hello                       run an Alpha program
+  axperf stat ./hello                      count its instructions, its time, its waits
   axperf record -g ./hello                 record where it spends its instructions
   axperf report                            show the functions and call chains of perf.data
   axperf script -F comm,ip,sym,uregs       show each sample with its registers
@@ -35,9 +36,17 @@ const RECORD_EXAMPLES: &str = "\
 EXAMPLES:
   axperf record ./hello                          a sample every 1000003 instructions
   axperf record -c 10007 -g ./hello              more of them, with call chains
+  axperf record -e cpu-clock -F 1000 ./hello     1000 a second of its time
+  axperf record -e context-switches -c 1 -Isp,pc ./hello
+                                                 each time it waits, and where in the kernel
   axperf record --user-regs all ./hello          with the registers that Linux can sample
   axperf record --user-regs ext --stack-size 8192 -o full.data ./hello
                                                  with all registers and a copy of the stack";
+
+const STAT_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf stat ./hello
+  axperf stat -e instructions:u,context-switches ./hello";
 
 const REPORT_EXAMPLES: &str = "\
 EXAMPLES:
@@ -71,6 +80,9 @@ pub enum Command {
     /// Run an Alpha program and record samples of it
     #[command(after_help = RECORD_EXAMPLES)]
     Record(RecordArgs),
+    /// Run an Alpha program and count events
+    #[command(after_help = STAT_EXAMPLES)]
+    Stat(StatArgs),
     /// Show the functions and call chains of a recording
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
@@ -235,12 +247,23 @@ enum CallGraph {
 
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The event that is sampled
-    #[arg(short, long, value_name = "EVENT", default_value = "instructions")]
-    event: String,
-    /// Events between samples
-    #[arg(short, long = "count", value_name = "N", default_value_t = 1_000_003, value_parser = clap::value_parser!(u64).range(1..1 << 63))]
-    count: u64,
+    /// The events that are sampled, as perf has them: names with modifiers (`cycles:u`), several with
+    /// commas between them, groups in braces [default: instructions]
+    #[arg(short, long = "event", value_name = "EVENT")]
+    events: Vec<String>,
+    /// Events between samples [default: 1000003 for instructions and cycles, 1 for what happens more
+    /// rarely]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 63))]
+    count: Option<u64>,
+    /// Samples a second [default: 4000 for clocks]
+    #[arg(short = 'F', long = "freq", value_name = "N", conflicts_with = "count", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    frequency: Option<u64>,
+    /// Take no samples in the first milliseconds
+    #[arg(short = 'D', long, value_name = "MS", default_value_t = 0)]
+    delay: u64,
+    /// Not possible: axperf sees only what it runs itself
+    #[arg(short, long, value_name = "PID", hide = true, value_parser = attach_to)]
+    pid: Option<String>,
     /// Record call chains: the same as --call-graph cfi
     #[arg(short = 'g')]
     chains: bool,
@@ -250,6 +273,9 @@ pub struct RecordArgs {
     /// Record user registers: `all` that Linux can sample, `ext` for all there are, or a list
     #[arg(long, value_name = "all|ext|LIST")]
     user_regs: Option<String>,
+    /// Record the registers where the event struck, in the kernel if that was there: as above
+    #[arg(short = 'I', long, value_name = "all|ext|LIST")]
+    intr_regs: Option<String>,
     /// Record as many bytes from the top of the user stack: a multiple of 8, at most 65528
     #[arg(long, value_name = "BYTES")]
     stack_size: Option<u32>,
@@ -260,11 +286,26 @@ pub struct RecordArgs {
     guest: GuestArgs,
 }
 
+fn attach_to(_: &str) -> Result<String, String> {
+    Err("axperf can't attach to a process: it sees only what it runs itself".into())
+}
+
+/// The lists that were given, as one.
+fn event_list(given: Vec<String>, default: &str) -> String {
+    if given.is_empty() { default.to_owned() } else { given.join(",") }
+}
+
 impl From<RecordArgs> for cmd_record::Options {
     fn from(args: RecordArgs) -> Self {
         cmd_record::Options {
-            event: args.event,
-            period: args.count,
+            events: event_list(args.events, "instructions"),
+            rate: match (args.count, args.frequency) {
+                (Some(n), _) => cmd_record::Rate::Period(n),
+                (None, Some(n)) => cmd_record::Rate::Frequency(n),
+                (None, None) => cmd_record::Rate::Default,
+            },
+            delay: args.delay,
+            intr_regs: args.intr_regs,
             chains: match args.call_graph {
                 Some(how) => matches!(how, CallGraph::Cfi),
                 None => args.chains,
@@ -274,6 +315,23 @@ impl From<RecordArgs> for cmd_record::Options {
             output: args.output,
             guest: args.guest.into(),
         }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct StatArgs {
+    /// The events that are counted, as for record [default: task-clock, context-switches,
+    /// cpu-migrations, cycles, instructions]
+    #[arg(short, long = "event", value_name = "EVENT")]
+    events: Vec<String>,
+    #[command(flatten)]
+    guest: GuestArgs,
+}
+
+impl From<StatArgs> for cmd_stat::Options {
+    fn from(args: StatArgs) -> Self {
+        const EVENTS: &str = "task-clock,context-switches,cpu-migrations,cycles,instructions";
+        cmd_stat::Options { events: event_list(args.events, EVENTS), guest: args.guest.into() }
     }
 }
 

@@ -7,26 +7,48 @@ use std::sync::Arc;
 
 use axperf::export::perf_data::{DataSummary, FileEvent, PerfData, PerfDataWriter};
 use axperf::export::profile::Profiles;
-use axperf::perf::{Attr, AttrFlags, Event, RegAbi, SamplerStats};
+use axperf::perf::{
+    Attr, AttrFlags, EventList, EventSpec, RegAbi, SampleType, SamplerStats, Source,
+};
 use axperf::symbols::Session;
 
 use crate::failure::Failure;
 use crate::guest::{self, Guest};
 use crate::progress::size;
-use crate::recorder::{EVENT_ID, Recorder};
+use crate::recorder::{FIRST_ID, Recorded, Recorder};
 use crate::{cmd_report, host, table};
 
 /// What to record.
 #[derive(Debug)]
 pub struct Options {
-    pub event: String,
-    pub period: u64,
+    pub events: String,
+    pub rate: Rate,
     pub chains: bool,
     pub user_regs: Option<String>,
+    pub intr_regs: Option<String>,
     pub stack_size: Option<u32>,
+    /// Milliseconds without samples at the start.
+    pub delay: u64,
     pub output: PathBuf,
     pub guest: guest::Options,
 }
+
+/// How often a sample is taken.
+#[derive(Clone, Copy, Debug)]
+pub enum Rate {
+    /// As suits the event.
+    Default,
+    /// Once in so many events.
+    Period(u64),
+    /// So often a second.
+    Frequency(u64),
+}
+
+/// Instructions between samples, if nothing was said: a prime number, which no loop divides.
+const PERIOD: u64 = 1_000_003;
+
+/// Samples a second by time, if nothing was said: perf's.
+const FREQUENCY: u64 = 4000;
 
 /// Functions and call chains that are shown at the end.
 const SHOWN: usize = 10;
@@ -36,7 +58,8 @@ const SHOWN_LIMIT: f64 = 0.5;
 
 /// Runs a program and records it; the process ends as the program does.
 pub fn run(options: Options) -> Result<(), Failure> {
-    let attr = attr(&options)?;
+    let specs = options.events.parse::<EventList>()?.0;
+    let events = recorded(&specs, &options)?;
     let old = Old::put_aside(&options.output)?;
     let file = std::fs::File::options()
         .read(true)
@@ -47,9 +70,18 @@ pub fn run(options: Options) -> Result<(), Failure> {
         .map_err(|e| axperf::Error::file(&options.output, e))?;
     let lifted = axperf_linux::lift(OwnedFd::from(file))
         .map_err(|e| axperf::Error::file(&options.output, e))?;
-    let event = FileEvent { attr: attr.clone(), name: options.event.clone(), ids: vec![EVENT_ID] };
-    let writer = PerfDataWriter::with_file(lifted.into(), options.output.clone(), vec![event])?;
-    let recorder = Arc::new(Recorder::new(writer, attr)?);
+    let in_file = |(i, (spec, event)): (usize, (&EventSpec, &Recorded))| FileEvent {
+        attr: event.attr.clone(),
+        name: spec.name.clone(),
+        ids: vec![FIRST_ID + i as u64],
+    };
+    let in_file = specs.iter().zip(&events).enumerate().map(in_file).collect();
+    let writer = PerfDataWriter::with_file(lifted.into(), options.output.clone(), in_file)?;
+    let starts_at = match options.delay {
+        0 => 0,
+        delay => axperf::Clock::Host.now(0).saturating_add(delay.saturating_mul(1_000_000)),
+    };
+    let recorder = Arc::new(Recorder::new(writer, events, starts_at)?);
     let guest = Guest::new(&options.guest, Some(recorder.clone()), |_| {});
     let (process, report) = match guest {
         Ok(guest) => guest.split(),
@@ -99,19 +131,51 @@ impl Old {
     }
 }
 
-fn attr(options: &Options) -> Result<Attr, Failure> {
-    let event: Event = options.event.parse()?;
-    let mut attr = Attr::new(event, options.period).with_flags(
-        AttrFlags::MMAP
-            | AttrFlags::MMAP2
-            | AttrFlags::COMM
-            | AttrFlags::COMM_EXEC
-            | AttrFlags::TASK
-            | AttrFlags::INHERIT
-            | AttrFlags::BUILD_ID
-            | AttrFlags::EXCLUDE_KERNEL
-            | AttrFlags::EXCLUDE_HV
-            | AttrFlags::USE_CLOCKID,
+/// The events with all that the options say.
+fn recorded(specs: &[EventSpec], options: &Options) -> Result<Vec<Recorded>, Failure> {
+    let mut events: Vec<Recorded> = Vec::new();
+    for (i, spec) in specs.iter().enumerate() {
+        let mut leader = i;
+        if spec.group.is_some() {
+            leader = specs.iter().position(|s| s.group == spec.group).unwrap_or(i);
+        }
+        let mut attr = attr(spec, options)?;
+        if i > 0 {
+            // What happens beside samples is recorded once.
+            attr.flags = attr.flags.without(SIDE);
+        }
+        events.push(Recorded { attr, leader });
+    }
+    Ok(events)
+}
+
+/// The records beside samples.
+const SIDE: AttrFlags = AttrFlags::MMAP
+    .union(AttrFlags::MMAP2)
+    .union(AttrFlags::COMM)
+    .union(AttrFlags::COMM_EXEC)
+    .union(AttrFlags::TASK)
+    .union(AttrFlags::BUILD_ID);
+
+fn attr(spec: &EventSpec, options: &Options) -> Result<Attr, Failure> {
+    let rate = match (options.rate, spec.event.source()) {
+        (Rate::Default, Source::Retired) => Rate::Period(PERIOD),
+        (Rate::Default, Source::Time) => Rate::Frequency(FREQUENCY),
+        (Rate::Default, _) => Rate::Period(1),
+        (given, _) => given,
+    };
+    let (period, frequency) = match rate {
+        Rate::Period(n) => (n, AttrFlags::EMPTY),
+        Rate::Frequency(n) => (n, AttrFlags::FREQ),
+        Rate::Default => (PERIOD, AttrFlags::EMPTY),
+    };
+    // The kernel's instructions aren't executed here, so they aren't counted either.
+    let modes = match spec.event.is_hardware() && !spec.has_modes {
+        true => AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV,
+        false => AttrFlags::EMPTY,
+    };
+    let mut attr = Attr::new(spec.event, period).with_flags(
+        SIDE | AttrFlags::INHERIT | AttrFlags::USE_CLOCKID | spec.flags | frequency | modes,
     );
     attr.clockid = libc::CLOCK_MONOTONIC;
     if options.chains {
@@ -120,11 +184,30 @@ fn attr(options: &Options) -> Result<Attr, Failure> {
     if let Some(list) = &options.user_regs {
         attr = attr.user_regs(list.parse()?);
     }
+    if let Some(list) = &options.intr_regs {
+        attr = attr.intr_regs(list.parse().map_err(Failure::IntrRegs)?);
+    }
     if let Some(bytes) = options.stack_size {
         attr = attr.user_stack(bytes);
     }
+    if spec.event.source() == Source::Raised {
+        attr.sample_type |= SampleType::ADDR;
+    }
     attr.check(RegAbi::Extended)?;
     Ok(attr)
+}
+
+/// How often there was a sample, in words.
+fn often(options: &Options) -> String {
+    let events = &options.events;
+    match (options.rate, events.parse::<EventList>().ok().as_ref().map(|l| &l.0[..])) {
+        (Rate::Period(n), _) => format!("one every {n} {events}"),
+        (Rate::Frequency(n), _) => format!("{n} a second of {events}"),
+        (Rate::Default, Some([one])) if one.event.source() == Source::Retired => {
+            format!("one every {PERIOD} {events}")
+        }
+        (Rate::Default, _) => format!("of {events}"),
+    }
 }
 
 /// Completes the file and says what is in it.
@@ -146,10 +229,9 @@ fn say(
     let path = options.output.display();
     writeln!(
         out,
-        "axperf: {} samples, one every {} {}, {} lost: {} in {path}",
+        "axperf: {} samples, {}, {} lost: {} in {path}",
         summary.samples,
-        options.period,
-        options.event,
+        often(options),
         summary.lost.max(totals.lost),
         size(summary.bytes),
     )?;
@@ -160,8 +242,15 @@ fn say(
         writeln!(out, "axperf: {ends}")?;
     }
     if summary.samples == 0 {
-        let shorter = options.period / 100;
-        writeln!(out, "axperf: the program is shorter than a period: try -c {}", shorter.max(1))?;
+        match options.rate {
+            Rate::Default | Rate::Period(2..) => {
+                let period = if let Rate::Period(n) = options.rate { n } else { PERIOD };
+                let shorter = (period / 100).max(1);
+                writeln!(out, "axperf: the program is shorter than a period: try -c {shorter}")?;
+            }
+            Rate::Period(_) => writeln!(out, "axperf: the event didn't happen")?,
+            Rate::Frequency(_) => writeln!(out, "axperf: the program is too short: try -c 1000")?,
+        }
         return Ok(());
     }
     let data = PerfData::open(&options.output)?;

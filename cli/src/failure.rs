@@ -21,6 +21,9 @@ pub enum Failure {
     /// `--user-regs`.
     #[error("--user-regs: {0}")]
     Regs(#[from] UnknownReg),
+    /// `--intr-regs`.
+    #[error("--intr-regs: {0}")]
+    IntrRegs(UnknownReg),
     /// `-F`.
     #[error("-F: {0}")]
     Fields(#[from] UnknownField),

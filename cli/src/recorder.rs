@@ -25,8 +25,8 @@ use axperf_linux::{Cpu, Ids, MapEvent, Observer};
 
 use crate::progress::Progress;
 
-/// The id that all records carry: there is one event.
-pub const EVENT_ID: u64 = 1;
+/// The id of the first event; the others' follow. Records that are no samples carry this one.
+pub const FIRST_ID: u64 = 1;
 
 /// Bytes of a thread's ring.
 const RING: usize = 1 << 20;
@@ -37,12 +37,23 @@ const PROT_EXEC: u32 = 4;
 /// Records what it observes.
 pub struct Recorder {
     writer: PerfDataWriter,
-    attr: Attr,
+    events: Vec<Recorded>,
+    /// Before this time there are no samples.
+    starts_at: u64,
     files: Files,
     /// What samplers counted, told by each thread at its end, in all processes.
     totals: Ring,
     progress: Progress,
     failed: AtomicBool,
+}
+
+/// An event that is recorded.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Its attributes.
+    pub attr: Attr,
+    /// Which of the events leads its group: itself, without one.
+    pub leader: usize,
 }
 
 /// What is known of the files that are mapped; a forked process has a new one.
@@ -65,7 +76,9 @@ impl Files {
 
 /// What belongs to a thread.
 struct ThreadState {
-    sampler: SamplerId,
+    /// In the order of events.
+    samplers: Vec<SamplerId>,
+    ring: Arc<Ring>,
     unwinder: Arc<Mutex<Unwinder>>,
 }
 
@@ -91,11 +104,16 @@ impl Unwind for Reachable {
 }
 
 impl Recorder {
-    /// Writes to `writer`, whose one event has these attributes.
-    pub fn new(writer: PerfDataWriter, attr: Attr) -> Result<Recorder, axperf::Error> {
+    /// Writes to `writer`, which has these events, from a time on.
+    pub fn new(
+        writer: PerfDataWriter,
+        events: Vec<Recorded>,
+        starts_at: u64,
+    ) -> Result<Recorder, axperf::Error> {
         Ok(Recorder {
             writer,
-            attr,
+            events,
+            starts_at,
             files: Files::new(Arc::new(Modules::new())),
             totals: Ring::shared(RING)?,
             progress: Progress::new(),
@@ -116,14 +134,14 @@ impl Recorder {
             pid: ids.pid as u32,
             tid: ids.tid as u32,
             time: Clock::Host.now(0),
-            id: EVENT_ID,
-            stream_id: EVENT_ID,
+            id: FIRST_ID,
+            stream_id: FIRST_ID,
             cpu: 0,
         }
     }
 
     fn write(&self, record: &Record, ids: Ids) {
-        self.append(&record.to_bytes(&self.attr, &self.id(ids)));
+        self.append(&record.to_bytes(&self.events[0].attr, &self.id(ids)));
     }
 
     fn append(&self, bytes: &[u8]) {
@@ -140,32 +158,35 @@ impl Recorder {
         }
     }
 
-    /// Attaches a sampler to a thread that is about to run.
+    /// Attaches samplers to a thread that is about to run.
     fn attach(&self, ids: Ids, cpu: &mut Cpu, unwinder: Arc<Mutex<Unwinder>>) {
-        let sampler = Ring::new(RING).map_err(|e| e.to_string()).and_then(|ring| {
-            let ring = Arc::new(ring);
-            Sampler::new(self.attr.clone(), RegAbi::Extended, EVENT_ID, ring)
-                .map_err(|e| e.to_string())
-        });
-        let mut sampler = match sampler {
-            Ok(sampler) => sampler,
+        let ring = match Ring::new(RING) {
+            Ok(ring) => Arc::new(ring),
             Err(e) => return self.fail(&e),
         };
-        if self.attr.sample_type.contains(SampleType::CALLCHAIN) {
-            sampler = sampler.with_unwinder(Box::new(Reachable(Arc::clone(&unwinder))));
-        }
         cpu.set_task(ids.pid as u32, ids.tid as u32);
         cpu.set_clock(Clock::Host);
-        let sampler = cpu.attach(sampler);
-        THREAD.set(Some(ThreadState { sampler, unwinder }));
+        let mut samplers = Vec::new();
+        for (i, event) in self.events.iter().enumerate() {
+            let id = |i: usize| FIRST_ID + i as u64;
+            let attr = event.attr.clone();
+            let sampler = match Sampler::new(attr, RegAbi::Extended, id(i), Arc::clone(&ring)) {
+                Ok(sampler) => sampler.in_group(id(event.leader)).starting_at(self.starts_at),
+                Err(e) => return self.fail(&e),
+            };
+            let sampler = match event.attr.sample_type.contains(SampleType::CALLCHAIN) {
+                true => sampler.with_unwinder(Box::new(Reachable(Arc::clone(&unwinder)))),
+                false => sampler,
+            };
+            samplers.push(cpu.attach(sampler));
+        }
+        THREAD.set(Some(ThreadState { samplers, ring, unwinder }));
     }
 
     /// Writes what is in the thread's ring.
-    fn drain(&self, cpu: &Cpu) {
-        let sampler = THREAD.with_borrow(|t| t.as_ref().map(|t| t.sampler));
-        let Some(sampler) = sampler.and_then(|id| cpu.sampler(id)) else { return };
+    fn drain(&self) {
         let mut batch = Vec::new();
-        sampler.ring().drain(&mut batch);
+        THREAD.with_borrow(|t| t.as_ref().map(|t| t.ring.drain(&mut batch)));
         if !batch.is_empty() {
             self.append(&batch);
         }
@@ -202,14 +223,14 @@ impl Observer for Recorder {
     }
 
     fn thread_exit(&self, ids: Ids, cpu: &mut Cpu, _: bool) {
-        self.drain(cpu);
+        self.drain();
         let parent = std::os::unix::process::parent_id();
         self.write(&Record::Exit(task(ids, Ids { pid: parent as i32, tid: parent as i32 })), ids);
-        if let Some(state) = THREAD.take()
-            && let Some(sampler) = cpu.detach(state.sampler)
-        {
-            // Should there be no room, the totals are a little low.
-            self.totals.push(&totals_record(&sampler.stats()), |_| Vec::new());
+        for id in THREAD.take().map(|state| state.samplers).unwrap_or_default() {
+            if let Some(sampler) = cpu.detach(id) {
+                // Should there be no room, the totals are a little low.
+                self.totals.push(&totals_record(&sampler.stats()), |_| Vec::new());
+            }
         }
     }
 
@@ -224,7 +245,9 @@ impl Observer for Recorder {
         self.write(&Record::Fork(task(child, parent)), parent);
         let Some(state) = THREAD.take() else { return };
         // The copy of the parent's ring holds what the parent writes.
-        drop(cpu.detach(state.sampler));
+        for id in state.samplers {
+            drop(cpu.detach(id));
+        }
         let unwinder = state.unwinder;
         let modules = unwinder.lock().unwrap_or_else(PoisonError::into_inner).after_fork();
         // Nobody else is there to have done it before.
@@ -258,8 +281,8 @@ impl Observer for Recorder {
         self.write(&Record::Mmap(mmap), ids);
     }
 
-    fn watermark(&self, _: Ids, cpu: &mut Cpu) {
-        self.drain(cpu);
+    fn watermark(&self, _: Ids, _: &mut Cpu) {
+        self.drain();
     }
 }
 

@@ -20,6 +20,7 @@ mod regs;
 mod ring;
 mod sample;
 mod sampler;
+mod spec;
 #[cfg(test)]
 mod tests;
 
@@ -40,5 +41,6 @@ pub use sample::{
     CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER, Counted, Sample, SampleRegs, read_words,
 };
 pub use sampler::{Sampler, SamplerStats};
+pub use spec::{EventList, EventSpec};
 
 pub(crate) use cursor::Cursor;

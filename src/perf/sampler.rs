@@ -53,6 +53,8 @@ pub struct Sampler {
     enabled_at: u64,
     /// What a read of the counter gives beyond the events counted here.
     base: u64,
+    /// Before this time no sample is taken.
+    starts_at: u64,
     /// The period follows a frequency.
     frequency: Option<Frequency>,
     /// Samples until it stops; None for never.
@@ -112,6 +114,7 @@ impl Sampler {
             over: 0,
             enabled_at: 0,
             base: 0,
+            starts_at: 0,
             frequency,
             remaining: None,
             group: id,
@@ -129,6 +132,7 @@ impl Sampler {
         Sampler {
             group: self.group,
             enabled_at: self.enabled_at,
+            starts_at: self.starts_at,
             period: self.period,
             left: self.period,
             ..Sampler::of(attr, self.event, self.id, stream_id, ring)
@@ -146,6 +150,13 @@ impl Sampler {
     #[must_use]
     pub fn enabled_at(mut self, time: u64) -> Sampler {
         self.enabled_at = time;
+        self
+    }
+
+    /// Sets the time before which no sample is taken; events count all the same.
+    #[must_use]
+    pub fn starting_at(mut self, time: u64) -> Sampler {
+        self.starts_at = time;
         self
     }
 
@@ -319,7 +330,7 @@ impl Sampler {
         }
         self.left = self.period - self.over % self.period;
         self.over = 0;
-        if self.excludes(frame) || self.has_stopped() {
+        if self.excludes(frame) || self.has_stopped() || frame.time < self.starts_at {
             return Pushed::Stored;
         }
         if let Some(remaining) = &mut self.remaining {
