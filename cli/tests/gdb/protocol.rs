@@ -19,6 +19,11 @@ fn address(program: &str, symbol: &str) -> u64 {
     u64::from_str_radix(&line[..16], 16).expect("an address")
 }
 
+/// Text, as the protocol has names of files.
+fn hex(text: &str) -> String {
+    text.bytes().map(|b| format!("{b:02x}")).collect()
+}
+
 #[test]
 fn memory_registers_and_files() {
     if !tools() {
@@ -58,14 +63,19 @@ fn memory_registers_and_files() {
     assert_eq!(client.ask("p40"), pc);
 
     assert!(client.ask("vFile:open:2f6e6f6e65,0,0").starts_with("F-1,"));
-    let name: String =
-        format!("{SYSROOT}/lib/libc.so.6.1").bytes().map(|b| format!("{b:02x}")).collect();
+    let name = hex(&format!("{SYSROOT}/lib/libc.so.6.1"));
     let fd = client.ask(&format!("vFile:open:{name},0,0"));
     let fd = fd.strip_prefix('F').expect("a file");
     assert!(client.ask(&format!("vFile:pread:{fd},4,0")).starts_with("F04;\x7fELF"));
     assert_eq!(client.ask(&format!("vFile:close:{fd}")), "F0");
     assert!(client.ask(&format!("vFile:close:{fd}")).starts_with("F-1,"));
     assert!(client.ask(&format!("vFile:open:{name},2,0")).starts_with("F-1,"), "for writing");
+
+    // The program's own mappings, not those of its emulator, the stack's end among them.
+    let fd = client.ask(&format!("vFile:open:{},0,0", hex("/proc/self/maps")));
+    let fd = fd.strip_prefix('F').expect("a file");
+    let maps = client.ask(&format!("vFile:pread:{fd},4000,0"));
+    assert!(maps.contains("-120000000 rw-p"), "{maps}");
 
     assert_eq!(client.ask("D"), "OK");
     // And once more, to a program that runs.

@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::FromRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 
@@ -19,6 +21,7 @@ use gdbstub::target::ext::host_io::{
 use super::Debuggee;
 use super::debuggee::part;
 use crate::descriptors::lift;
+use crate::procfs;
 
 /// Files that a debugger may have open.
 const MOST: usize = 32;
@@ -70,6 +73,15 @@ impl HostIo for Debuggee {
 }
 
 impl Debuggee {
+    /// The content of a file of /proc that tells of the program.
+    fn proc_file(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let path = path.strip_prefix(b"/proc/")?;
+        let (pid, name) = path.split_at_checked(path.iter().position(|b| *b == b'/')?)?;
+        let name = &name[1..];
+        let own = pid == b"self" || pid == std::process::id().to_string().as_bytes();
+        if own { procfs::of_process(&self.shared, name) } else { None }
+    }
+
     fn file(&self, fd: u32) -> HostIoResult<&File, Self> {
         self.files.get(&fd).ok_or(HostIoError::Errno(HostIoErrno::EBADF))
     }
@@ -88,15 +100,34 @@ impl HostIoOpen for Debuggee {
         }
         let fd = (0..MOST as u32).find(|fd| !self.files.contains_key(fd));
         let fd = fd.ok_or(HostIoError::Errno(HostIoErrno::EMFILE))?;
-        let path = self.shared.config.sysroot.host(filename, true);
-        // A pipe would be waited for.
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-            .open(OsStr::from_bytes(&path))?;
+        let file = match self.proc_file(filename) {
+            Some(content) => in_memory(&content)?,
+            None => {
+                let path = self.shared.config.sysroot.host(filename, true);
+                // A pipe would be waited for.
+                OpenOptions::new()
+                    .read(true)
+                    .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+                    .open(OsStr::from_bytes(&path))?
+            }
+        };
         self.files.insert(fd, lift(file.into())?.into());
         Ok(fd)
     }
+}
+
+/// A file with this content that no directory has.
+fn in_memory(content: &[u8]) -> io::Result<File> {
+    // SAFETY: a string with its NUL; the descriptor is ours.
+    let file = unsafe {
+        let fd = libc::memfd_create(c"gdb".as_ptr(), libc::MFD_CLOEXEC);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        File::from_raw_fd(fd)
+    };
+    file.write_all_at(content, 0)?;
+    Ok(file)
 }
 
 impl HostIoClose for Debuggee {

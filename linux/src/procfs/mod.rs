@@ -17,6 +17,7 @@ use crate::layout::TASK_SIZE;
 use crate::mm::{Backing, Vma};
 use crate::path::Sysroot;
 use crate::perf_event;
+use crate::process::Shared;
 use crate::thread::Thread;
 
 /// The files here that the host's would be wrong for, by the last part of their names.
@@ -89,25 +90,32 @@ pub(crate) fn content(t: &Thread, path: &[u8]) -> Option<Vec<u8>> {
         };
     };
     match name {
+        b"status" => Some(status::status(t, tid, &String::from_utf8_lossy(&host()?)).into_bytes()),
+        b"stat" => Some(status::stat(t, &String::from_utf8_lossy(&host()?)).into_bytes()),
+        b"statm" => Some(status::statm(t)),
+        _ => of_process(shared, name),
+    }
+}
+
+/// Likewise, of the files in the process's own directory that tell of all its threads.
+pub(crate) fn of_process(shared: &Shared, name: &[u8]) -> Option<Vec<u8>> {
+    match name {
         b"maps" => {
             let table = shared.space.table();
             Some(table.iter().flat_map(|v| maps_line(v, &shared.config.sysroot)).collect())
         }
-        b"smaps" => Some(guests_part(&host()?)),
+        b"smaps" => Some(guests_part(&fs::read("/proc/self/smaps").ok()?)),
         b"auxv" => Some(shared.running().auxv.clone()),
-        b"cmdline" => Some(strings(t, shared.running().layout.args.clone())),
-        b"environ" => Some(strings(t, shared.running().layout.env.clone())),
-        b"status" => Some(status::status(t, tid, &String::from_utf8_lossy(&host()?)).into_bytes()),
-        b"stat" => Some(status::stat(t, &String::from_utf8_lossy(&host()?)).into_bytes()),
-        b"statm" => Some(status::statm(t)),
+        b"cmdline" => Some(strings(shared, shared.running().layout.args.clone())),
+        b"environ" => Some(strings(shared, shared.running().layout.env.clone())),
         _ => None,
     }
 }
 
 /// The strings of a program. It may have unmapped its stack: then there is nothing to show.
-fn strings(t: &Thread, range: std::ops::Range<u64>) -> Vec<u8> {
+fn strings(shared: &Shared, range: std::ops::Range<u64>) -> Vec<u8> {
     let mut text = vec![0; (range.end - range.start) as usize];
-    match t.shared.space.read(range.start, &mut text) {
+    match shared.space.read(range.start, &mut text) {
         Ok(()) => text,
         Err(_) => Vec::new(),
     }
