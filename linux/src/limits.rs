@@ -104,10 +104,31 @@ impl Limits {
         }
     }
 
+    /// Gives the limit of descriptors to a program of the host's, without those that axperf keeps for
+    /// itself; it is as before when the result is dropped.
+    pub fn give_back_files(&self) -> Result<FilesBefore, Errno> {
+        let guests = self.0.lock().unwrap_or_else(PoisonError::into_inner)[FILES].soft;
+        let before = host(0, libc::RLIMIT_NOFILE, None)?;
+        let soft = guests.min(before.soft);
+        host(0, libc::RLIMIT_NOFILE, Some(Limit { soft, hard: before.hard }))?;
+        Ok(FilesBefore(before))
+    }
+
     /// The stack of the next program.
     pub fn stack(&self) -> u64 {
         let stack = self.0.lock().unwrap_or_else(PoisonError::into_inner)[STACK];
         stack.soft.min(64 << 20)
+    }
+}
+
+/// A limit of descriptors that comes back.
+#[derive(Debug)]
+pub(crate) struct FilesBefore(Limit);
+
+impl Drop for FilesBefore {
+    fn drop(&mut self) {
+        // It was the limit a moment ago.
+        let _ = host(0, libc::RLIMIT_NOFILE, Some(self.0));
     }
 }
 

@@ -388,6 +388,11 @@ impl Shared {
         lock(&self.state).threads.len() > 1
     }
 
+    /// Whether the guest made this host process.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.forked.load(Ordering::Acquire)
+    }
+
     /// Takes in a thread; false if the process is ending.
     pub(crate) fn enter(&self, tid: i32, mailbox: &Arc<Mailbox>) -> bool {
         let mut state = lock(&self.state);

@@ -1,14 +1,16 @@
 //! Processes and threads: making, replacing, waiting for, ending; ids and limits.
 
+use std::ffi::CString;
 use std::sync::{Arc, mpsc};
 
 use axperf::Reg;
 
 use super::{DONE, Result, Ret, is_guest, now, time};
 use crate::bytes::Bytes;
+use crate::elf::ElfError;
 use crate::errno::Errno;
 use crate::limits::{self, Limit, Resource};
-use crate::load::Program;
+use crate::load::{LoadFailure, Program};
 use crate::observer::Ids;
 use crate::process::{ExitStatus, live};
 use crate::signal::host;
@@ -275,10 +277,17 @@ fn execute(t: &mut Thread, path: &[u8], argv: u64, envp: u64) -> Result {
         argv.push(Vec::new());
     }
     let path = if t.names_own_exe(path) { t.shared.running().path.clone() } else { path.to_vec() };
-    let program = Program::open(&t.shared.config.sysroot, &path, argv, envp).map_err(|e| {
-        t.shared.log.say(format_args!("execve {e}"));
-        e.why.errno()
-    })?;
+    let opened = Program::open(&t.shared.config.sysroot, &path, argv.clone(), envp.clone());
+    let program = match opened {
+        Ok(program) => program,
+        Err(e) => {
+            t.shared.log.say(format_args!("execve {e}"));
+            return match e.why {
+                LoadFailure::Elf(ElfError::NotAlpha(_)) => by_host(t, &path, argv, envp),
+                why => Err(why.errno()),
+            };
+        }
+    };
     let shared = Arc::clone(&t.shared);
     match shared.begin_exec(t, Box::new(program)) {
         Some(program) => t.take_over(*program),
@@ -286,6 +295,31 @@ fn execute(t: &mut Thread, path: &[u8], argv: u64, envp: u64) -> Result {
         None => t.end = Some(End::Stopped),
     }
     Ok(Ret::Kept)
+}
+
+/// What isn't an Alpha program may be one of the host's, which takes the place of axperf then. Only where
+/// nobody observes the process: there would be nobody to tell.
+fn by_host(t: &Thread, path: &[u8], argv: Vec<Vec<u8>>, envp: Vec<Vec<u8>>) -> Result {
+    let shared = &t.shared;
+    if shared.observer.is_some() && !shared.is_forked() {
+        return Err(Errno(libc::ENOEXEC));
+    }
+    // They have no NULs: they ended with one.
+    let texts = |list: Vec<Vec<u8>>| -> Vec<CString> {
+        list.into_iter().map(|s| CString::new(s).unwrap_or_default()).collect()
+    };
+    let pointers = |list: &[CString]| -> Vec<u64> {
+        list.iter().map(|s| s.as_ptr() as u64).chain([0]).collect()
+    };
+    let path = CString::new(shared.config.sysroot.host(path, true)).unwrap_or_default();
+    let (argv, envp) = (texts(argv), texts(envp));
+    let (argv_at, envp_at) = (pointers(&argv), pointers(&envp));
+    let files = shared.limits.give_back_files();
+    let args = [path.as_ptr() as u64, argv_at.as_ptr() as u64, envp_at.as_ptr() as u64, 0, 0, 0];
+    let failed = t.block(libc::SYS_execve, &args);
+    // Still here.
+    drop(files);
+    failed.map(Ret::from)
 }
 
 /// The strings of an argument vector.

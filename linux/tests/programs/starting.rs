@@ -164,3 +164,12 @@ fn in_a_chroot() {
         text(&got.stderr)
     );
 }
+
+/// Programs of the host's, from an Alpha program: a shell, a script, one that waits in vfork's parent; with
+/// the descriptors, signals and limits that it is given.
+#[test]
+fn programs_of_the_host() {
+    if tools() {
+        Native::of(source("hosts.c")).compare(&["-O1"], ENGINES);
+    }
+}
