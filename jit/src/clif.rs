@@ -459,6 +459,7 @@ impl Sem for Tx<'_> {
         self.b.append_block_param(done, I64);
         let failed = self.imm(0);
         self.b.ins().brif(held, swap, &[], done, &[failed.into()]);
+        self.seal([swap]);
         self.b.switch_to_block(swap);
         let low = self.state_load(I64, word::LOCK_BLOCK * 8);
         let high = self.state_load(I64, word::LOCK_BLOCK * 8 + 8);
@@ -482,6 +483,7 @@ impl Sem for Tx<'_> {
         let stored = self.icmp(IntCC::Equal, seen, old);
         let stored = self.truth(stored);
         self.b.ins().jump(done, &[stored.into()]);
+        self.seal([done]);
         self.b.switch_to_block(done);
         let none = self.imm(NO_RESERVATION);
         self.state_store(none, word::LOCK_ADDR * 8);

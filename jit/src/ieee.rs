@@ -156,9 +156,11 @@ impl Tx<'_> {
         let (cold, go_on) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(cold);
         self.b.ins().brif(suspect, cold, &[], go_on, &[]);
+        self.seal([cold]);
         self.b.switch_to_block(cold);
         let fine = fine(self);
         self.go_on_if(fine, go_on);
+        self.seal([go_on]);
         self.b.switch_to_block(go_on);
     }
 
@@ -605,9 +607,11 @@ impl Tx<'_> {
     fn only_if(&mut self, c: Value, then: impl FnOnce(&mut Self)) {
         let (yes, go_on) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(c, yes, &[], go_on, &[]);
+        self.seal([yes]);
         self.b.switch_to_block(yes);
         then(self);
         self.b.ins().jump(go_on, &[]);
+        self.seal([go_on]);
         self.b.switch_to_block(go_on);
     }
 

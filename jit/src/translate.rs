@@ -219,6 +219,20 @@ impl Tx<'_> {
         self.b.ins().store(flags, value, state, offset(byte));
     }
 
+    /// Says that all ways to these blocks are known. What the builder can't know yet it takes for a
+    /// parameter, and what reaches the block as it is is recognised no more.
+    pub(crate) fn seal<const N: usize>(&mut self, blocks: [Block; N]) {
+        blocks.into_iter().for_each(|block| self.b.seal_block(block));
+    }
+
+    /// Two new blocks: one to go on at if `c`, and one if not.
+    pub(crate) fn fork(&mut self, c: Value) -> (Block, Block) {
+        let (yes, no) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(c, yes, &[], no, &[]);
+        self.seal([yes, no]);
+        (yes, no)
+    }
+
     fn iconst(&mut self, value: u64) -> Value {
         self.b.ins().iconst(I64, value as i64)
     }
@@ -390,8 +404,7 @@ impl Tx<'_> {
                     self.known.after(insn);
                 }
                 Ok(Flow::Branch { taken, target }) => {
-                    let (yes, no) = (self.b.create_block(), self.b.create_block());
-                    self.b.ins().brif(taken, yes, &[], no, &[]);
+                    let (yes, no) = self.fork(taken);
                     // What is in the region ran; what isn't did so seldom or never.
                     let stays = (region.at(target).is_some(), region.at(next).is_some());
                     for (block, target, cold) in
@@ -526,6 +539,7 @@ impl Tx<'_> {
                 let (flags, state) = (self.guest_flags().with_notrap(), self.state());
                 let flag = self.b.ins().load(I64, flags, state, offset(POLL_OFFSET));
                 self.b.ins().brif(flag, leave, &[], go_on, &[]);
+                self.seal([leave, go_on]);
             }
             Poll::Counted => {
                 let Some(v) = self.budget else { return };
@@ -535,6 +549,7 @@ impl Tx<'_> {
                 let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, old, charge);
                 let new = self.b.ins().iadd_imm_s(old, -charge);
                 self.b.ins().brif(over, leave, &[], go_on, &[]);
+                self.seal([leave, go_on]);
                 self.b.switch_to_block(leave);
                 self.leave_poll(i);
                 self.b.switch_to_block(go_on);

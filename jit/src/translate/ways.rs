@@ -110,6 +110,7 @@ impl Tx<'_> {
         let bail = self.bail_block();
         let go_on = self.b.create_block();
         self.b.ins().brif(c, bail, &[], go_on, &[]);
+        self.seal([go_on]);
         if first {
             self.fill_bail(bail);
         }
@@ -216,8 +217,7 @@ impl Tx<'_> {
                 offset,
                 high[0].0.wrapping_sub(base) as i64,
             );
-            let (yes, no) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(less, yes, &[], no, &[]);
+            let (yes, no) = self.fork(less);
             for (block, list) in [(yes, low), (no, high)] {
                 self.b.switch_to_block(block);
                 self.search(offset, base, list, none);
@@ -227,8 +227,7 @@ impl Tx<'_> {
         for &(pc, _) in list {
             let this = pc.wrapping_sub(base) as i64;
             let same = self.b.ins().icmp_imm_s(IntCC::Equal, offset, this);
-            let (yes, no) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(same, yes, &[], no, &[]);
+            let (yes, no) = self.fork(same);
             self.b.switch_to_block(yes);
             self.go(pc);
             self.b.switch_to_block(no);
@@ -248,9 +247,8 @@ impl Tx<'_> {
         let flags = self.guest_flags().with_notrap();
         let tag = self.b.ins().load(I64, flags, entry, 0);
         let hit = self.b.ins().icmp(IntCC::Equal, tag, target);
-        let (yes, no) = (self.b.create_block(), self.b.create_block());
+        let (yes, no) = self.fork(hit);
         self.b.set_cold_block(no);
-        self.b.ins().brif(hit, yes, &[], no, &[]);
         self.b.switch_to_block(yes);
         let flags = self.guest_flags().with_notrap();
         let slot = self.b.ins().load(I64, flags, entry, 8);
