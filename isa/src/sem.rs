@@ -300,6 +300,11 @@ pub trait Sem {
     /// A register image to S_floating in memory, zero-extended (STS, FTOIS).
     fn register_to_s(&mut self, a: Self::F) -> Self::I;
 
+    /// `b` with the sign of `a`, or with the other one.
+    fn copy_sign(&mut self, a: Self::F, b: Self::F, negate: bool) -> Self::F {
+        fp::combine(self, a, b, fp::SIGN, negate)
+    }
+
     /// IEEE arithmetic; [`FpOp::Sqrt`] takes `b`.
     fn fp_arith(
         &mut self,

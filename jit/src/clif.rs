@@ -11,7 +11,7 @@ use axperf_isa::sem::{
 use axperf_isa::state::NO_RESERVATION;
 use axperf_isa::{Reg, Sem, word};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F64, I8, I8X16, I16, I32, I64, I64X2};
+use cranelift_codegen::ir::types::{F32, F64, I8, I8X16, I16, I32, I64, I64X2};
 use cranelift_codegen::ir::{
     Endianness, InstBuilder, InstructionData, MemFlagsData, Type, Value, ValueDef,
 };
@@ -162,6 +162,10 @@ impl Sem for Tx<'_> {
     }
     fn fp(&mut self, r: u8) -> Value {
         match self.fp_var(r) {
+            Some(v) if self.is_single(r) => {
+                let value = self.b.use_var(v);
+                self.b.ins().fpromote(F64, value)
+            }
             Some(v) => self.b.use_var(v),
             None if r == 31 => self.b.ins().f64const(0.0),
             None => self.state_load(F64, fp_offset(r)),
@@ -169,6 +173,12 @@ impl Sem for Tx<'_> {
     }
     fn set_fp(&mut self, r: u8, value: Value) {
         match self.fp_var(r) {
+            Some(v) if self.is_single(r) => {
+                // An image, so this is exact.
+                let single = self.single(value);
+                let value = single.unwrap_or_else(|| self.b.ins().fdemote(F32, value));
+                self.b.def_var(v, value);
+            }
             Some(v) => self.b.def_var(v, value),
             None if r == 31 => {}
             None => self.state_store(value, fp_offset(r)),
@@ -331,6 +341,30 @@ impl Sem for Tx<'_> {
         let low = self.b.ins().ushr_imm_u(bits, 29);
         let low = self.b.ins().band_imm_u(low, 0x3fff_ffff);
         self.or(high, low)
+    }
+
+    fn copy_sign(&mut self, a: Value, b: Value, negate: bool) -> Value {
+        let same = a == b || self.single(a).is_some() && self.single(a) == self.single(b);
+        if same && !negate {
+            return b;
+        }
+        // Operations on bits: they raise nothing.
+        match (self.single(a), self.single(b)) {
+            (_, Some(x)) if same => {
+                let r = self.b.ins().fneg(x);
+                self.b.ins().fpromote(F64, r)
+            }
+            (_, None) if same => self.b.ins().fneg(b),
+            (Some(sign), Some(x)) => {
+                let sign = if negate { self.b.ins().fneg(sign) } else { sign };
+                let r = self.b.ins().fcopysign(x, sign);
+                self.b.ins().fpromote(F64, r)
+            }
+            (_, _) => {
+                let sign = if negate { self.b.ins().fneg(a) } else { a };
+                self.b.ins().fcopysign(b, sign)
+            }
+        }
     }
 
     fn fp_arith(

@@ -17,8 +17,9 @@ use cranelift_codegen::ir::{
     InstBuilder, InstructionData, MemFlagsData, Opcode, Signature, Value, ValueDef,
 };
 use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::Variable;
 
-use crate::abi::Stub;
+use crate::abi::{Left, Stub};
 use crate::compile::Target;
 use crate::translate::{Tx, fp_offset};
 
@@ -128,6 +129,41 @@ impl Tx<'_> {
         let image = self.b.ins().fpromote(F64, r);
         // Of what is left it would raise a flag.
         self.raises(image)
+    }
+
+    /// Gives variables of single precision what the state has; leaves the region if one of these
+    /// images isn't that of a normal number, zero or an infinity.
+    pub(crate) fn take_singles(&mut self, images: &[(Variable, Value)]) {
+        let mut odd = None;
+        for &(_, image) in images {
+            let bits = self.b.ins().bitcast(I64, MemFlagsData::new(), image);
+            let shifted = self.b.ins().ishl_imm_u(bits, 1);
+            let above = self.b.ins().iadd_imm_s(shifted, -(897 << 53));
+            let ordinary = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, above, 254 << 53);
+            let zero = self.b.ins().icmp_imm_s(IntCC::Equal, shifted, 0);
+            let infinity = self.b.ins().icmp_imm_s(IntCC::Equal, shifted, 0x7ff << 53);
+            let fine = self.b.ins().bor(ordinary, zero);
+            let fine = self.b.ins().bor(fine, infinity);
+            let no = self.b.ins().uextend(I64, fine);
+            let no = self.b.ins().bxor_imm_u(no, 1);
+            let beyond = self.b.ins().band_imm_u(bits, (1 << 29) - 1);
+            let bad = self.b.ins().bor(beyond, no);
+            odd = Some(match odd {
+                Some(others) => self.b.ins().bor(others, bad),
+                None => bad,
+            });
+        }
+        let Some(odd) = odd else { return };
+        let (leave, go_on) = self.fork(odd);
+        self.b.set_cold_block(leave);
+        self.b.switch_to_block(leave);
+        self.leave(Left::BAIL);
+        self.b.switch_to_block(go_on);
+        for &(v, image) in images {
+            // Exact, and of a normal number or zero: it raises nothing.
+            let single = self.b.ins().fdemote(F32, image);
+            self.b.def_var(v, single);
+        }
     }
 
     /// The single-precision value that an image was made from here, if it was.

@@ -21,6 +21,7 @@ mod ieee;
 mod loops;
 mod presence;
 mod region;
+mod singles;
 mod slots;
 mod store;
 mod translate;

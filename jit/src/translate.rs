@@ -4,7 +4,7 @@ mod ways;
 
 use axperf_isa::{Flow, Insn, Op, Reg, Sem, exec, word};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{
     AbiParam, AliasRegion, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, Signature,
     SourceLoc, Value,
@@ -19,6 +19,7 @@ use crate::compile::Target;
 use crate::faults::Mark;
 use crate::flow::{self, Registers};
 use crate::region::{Edge, Region};
+use crate::singles;
 use crate::variant::{Charges, Mode, Poll, Shape};
 use ways::Way;
 
@@ -47,6 +48,8 @@ pub(crate) struct Tx<'a> {
     blocks: Vec<Block>,
     ints: [Option<Variable>; 32],
     fps: [Option<Variable>; 32],
+    /// The floating-point registers whose values are in single precision.
+    singles: u32,
     budget: Option<Variable>,
     /// The state's address, and the block in which it was taken from its register: that costs a
     /// move, and across blocks would cost a register.
@@ -146,6 +149,7 @@ pub(crate) fn build(
         blocks,
         ints: [None; 32],
         fps: [None; 32],
+        singles: 0,
         budget: None,
         state: None,
         sig,
@@ -257,6 +261,8 @@ impl Tx<'_> {
         }
         // Loaded are those that are read before they are written, or stored though they weren't.
         let live = self.entry_needs();
+        self.singles = singles::singles(self.region, self.registers.values, live);
+        let mut images = Vec::new();
         for r in 0..31u8 {
             let bit = 1u64 << r;
             let fbit = bit << 32;
@@ -269,14 +275,20 @@ impl Tx<'_> {
                 }
             }
             if self.registers.values & fbit != 0 {
-                let v = self.b.declare_var(F64);
+                let single = self.is_single(r);
+                let v = self.b.declare_var(if single { F32 } else { F64 });
                 self.fps[usize::from(r)] = Some(v);
                 if live & fbit != 0 {
                     let value = self.state_load(F64, fp_offset(r));
-                    self.b.def_var(v, value);
+                    if single {
+                        images.push((v, value));
+                    } else {
+                        self.b.def_var(v, value);
+                    }
                 }
             }
         }
+        self.take_singles(&images);
         let first = self.blocks[0];
         self.b.ins().jump(first, &[]);
     }
@@ -581,6 +593,8 @@ impl Tx<'_> {
                 && let Some(v) = self.fps[usize::from(r)]
             {
                 let value = self.b.use_var(v);
+                let value =
+                    if self.is_single(r) { self.b.ins().fpromote(F64, value) } else { value };
                 self.state_store(value, fp_offset(r));
             }
         }
@@ -594,6 +608,11 @@ impl Tx<'_> {
 
     pub(crate) fn int_var(&self, r: u8) -> Option<Variable> {
         self.ints[usize::from(r % 32)]
+    }
+
+    /// Whether a floating-point register's value is in single precision.
+    pub(crate) fn is_single(&self, r: u8) -> bool {
+        self.singles >> r & 1 != 0
     }
 
     pub(crate) fn fp_var(&self, r: u8) -> Option<Variable> {

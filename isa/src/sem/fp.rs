@@ -2,7 +2,7 @@
 
 use super::{FpConversion, FpFormat, FpOp, FpRelation, Qualifiers, Sem, Width};
 
-const SIGN: u64 = 1 << 63;
+pub(super) const SIGN: u64 = 1 << 63;
 const SIGN_AND_EXPONENT: u64 = 0xfff << 52;
 
 #[inline(always)]
@@ -20,12 +20,18 @@ fn magnitude<S: Sem>(s: &mut S, a: S::F) -> S::I {
 
 /// a, complemented if so wished, where the mask has ones, b elsewhere.
 #[inline(always)]
-fn combine<S: Sem>(s: &mut S, a: S::F, b: S::F, mask: u64, negate: bool) -> Result<S::F, S::Stop> {
+pub(super) fn combine<S: Sem + ?Sized>(
+    s: &mut S,
+    a: S::F,
+    b: S::F,
+    mask: u64,
+    negate: bool,
+) -> S::F {
     let (a, b, mask) = (s.bits(a), s.bits(b), s.imm(mask));
     let taken = if negate { s.and_not(mask, a) } else { s.and(mask, a) };
     let kept = s.and_not(b, mask);
     let r = s.or(taken, kept);
-    Ok(s.from_bits(r))
+    s.from_bits(r)
 }
 
 /// Floating-point register to integer register, as T_floating.
@@ -165,17 +171,17 @@ pub fn cvtlq<S: Sem>(s: &mut S, _q: Qualifiers, b: S::F) -> Result<S::F, S::Stop
 
 /// Copy sign.
 pub fn cpys<S: Sem>(s: &mut S, _q: Qualifiers, a: S::F, b: S::F) -> Result<S::F, S::Stop> {
-    combine(s, a, b, SIGN, false)
+    Ok(s.copy_sign(a, b, false))
 }
 
 /// Copy sign negated.
 pub fn cpysn<S: Sem>(s: &mut S, _q: Qualifiers, a: S::F, b: S::F) -> Result<S::F, S::Stop> {
-    combine(s, a, b, SIGN, true)
+    Ok(s.copy_sign(a, b, true))
 }
 
 /// Copy sign and exponent.
 pub fn cpyse<S: Sem>(s: &mut S, _q: Qualifiers, a: S::F, b: S::F) -> Result<S::F, S::Stop> {
-    combine(s, a, b, SIGN_AND_EXPONENT, false)
+    Ok(combine(s, a, b, SIGN_AND_EXPONENT, false))
 }
 
 /// Move to FPCR.

@@ -27,7 +27,7 @@ pub(super) enum Way {
 
 impl Tx<'_> {
     /// Comes back from translated code at this pc.
-    pub(super) fn leave(&mut self, why: i64) {
+    pub(crate) fn leave(&mut self, why: i64) {
         let pc = self.iconst(self.pc);
         let way = self.way_out(Way::Back(why));
         self.b.ins().jump(way, &[pc.into()]);
