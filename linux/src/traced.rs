@@ -9,7 +9,7 @@ use crate::signal::Info;
 use crate::signo::Signal;
 use crate::syscall;
 use crate::thread::Thread;
-use crate::watch::{self, Watch};
+use crate::watch::{self, Before, Watch};
 
 /// Instructions that a thread steps, where something is watched, before it looks around.
 const STRETCH: u32 = 256;
@@ -125,7 +125,7 @@ impl Thread {
         let seen = traced.seen.take().map(|(addr, access)| Event::Watch(addr, access));
         let executed = std::mem::take(&mut traced.executed).then_some(Event::Exec);
         let step = (stepped && outside).then_some(Event::Step);
-        if let Some(event) = seen.or(executed).or(step)
+        if let Some(event) = executed.or(seen).or(step)
             && self.end.is_none()
         {
             self.report(event);
@@ -136,9 +136,15 @@ impl Thread {
     pub(crate) fn system_call(&mut self) {
         let Some(traced) = &self.traced else { return syscall::call(self) };
         let hold = Arc::clone(&traced.hold);
+        let watches = hold.watches();
+        let before = (!watches.is_empty()).then(|| Before::of(&watches, &self.shared.space));
         hold.call(self.ids.tid, self.cpu.regs());
         syscall::call(self);
         let order = hold.back(self.ids.tid);
+        let change = before.and_then(|before| before.change(&self.shared.space));
+        if let (Some(addr), Some(traced)) = (change, &mut self.traced) {
+            traced.seen = Some((addr, Access::Write));
+        }
         self.obey(order);
     }
 

@@ -1,7 +1,9 @@
 //! Watched memory, and what of it an instruction accesses.
 
 use axperf::isa::{Flags, Op};
-use axperf::{Access, Insn, Regs};
+use axperf::{Access, Bus, Insn, Regs};
+
+use crate::mm::Space;
 
 /// Memory that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,35 @@ pub(crate) struct Watch {
     pub reads: bool,
     /// Stores to it count.
     pub writes: bool,
+}
+
+/// Most bytes whose content is remembered of what is watched.
+const MOST_SEEN: u64 = 4096;
+
+/// What watched memory held: a system call that stores there is seen by that.
+#[derive(Debug)]
+pub(crate) struct Before(Vec<(Watch, Vec<u8>)>);
+
+impl Before {
+    /// The content now of what is watched for stores.
+    pub fn of(watches: &[Watch], space: &Space) -> Before {
+        let stores = watches.iter().filter(|w| w.writes && w.len <= MOST_SEEN);
+        Before(stores.map(|w| (*w, content(w, space))).collect())
+    }
+
+    /// Where content has changed since, if it has.
+    pub fn change(&self, space: &Space) -> Option<u64> {
+        self.0.iter().find(|(w, before)| content(w, space) != *before).map(|(w, _)| w.addr)
+    }
+}
+
+/// The bytes of a watch, as far as there is memory.
+fn content(watch: &Watch, space: &Space) -> Vec<u8> {
+    let mut bytes = vec![0; watch.len as usize];
+    if let Err(fault) = space.read(watch.addr, &mut bytes) {
+        bytes.truncate(fault.addr.wrapping_sub(watch.addr) as usize);
+    }
+    bytes
 }
 
 /// An access to memory.

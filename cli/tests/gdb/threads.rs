@@ -84,6 +84,40 @@ fn listed_and_switched() {
     assert_eq!((status.code(), out.as_str()), (Some(3), "1\n"));
 }
 
+/// A system call stores to watched memory.
+#[test]
+fn stores_of_the_kernel() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    let source = r#"
+#include <unistd.h>
+long words[4];
+int main() {
+    int ends[2];
+    long value = 0x1122334455667788;
+    pipe(ends);
+    write(ends[1], &value, 8);
+    read(ends[0], &words[2], 8);
+    return words[2] != value;
+}
+"#;
+    let program = compile(&dir, source, &[]);
+    let session = Session::at_port(&[&program]);
+    let connect = format!("target remote {}", session.remote);
+    let start = [connect.as_str(), "break main", "continue"];
+    let watch = ["watch words[2]", "continue", "print/x words[2]", "backtrace", "continue"];
+    let said = gdb(&program, &[&start[..], &watch[..]].concat());
+    in_order(
+        &said,
+        &["Breakpoint 1, main", "watchpoint 2: words[2]", "Old value = 0", "= 0x1122334455667788"],
+    );
+    in_order(&said, &["in read", "in main"]);
+    let (status, _, _) = session.end();
+    assert_eq!(status.code(), Some(0));
+}
+
 /// Ctrl-C stops all threads: those in translated loops, and that in a system call.
 #[test]
 fn interrupted() {
