@@ -279,6 +279,49 @@ fn samples_of_oneself() {
     }
 }
 
+/// Facts K01, K03, K06 to K08, K10, R05, R13, R22, B04, B06, B12, B14, B19, B21, B22, B24, C03, C05,
+/// C09, C13. Sizes of records: K03 saw 65288 bytes of stack for the fourth line; for the two after it
+/// Linux's size would wrap (K10), and less of the stack is copied instead.
+const MORE: &str = "\
+K stack 0 more 0: size 0 record 24, right
+K stack 64 more 0: size 64 record 96, right
+K stack 4096 more 0: size 4096 record 4128, right
+K stack 65528 more 0x1000: size 65288 record 65528, right
+K stack 65528 more 0x41000: size 65080 record 65528, right
+K stack 65320 more 0x41000: size 65080 record 65528, right
+K07 alternate stack: right
+K08 thread: right
+R22 in system calls: both, right
+B04 full: full, head stays, then type 2 of 32 bytes id right, lost as read, samples and lost add up
+B12 paused: type 2, lost all
+B06 overwritten: head runs on, lost 0, newest there
+B06 overwritten: head runs on, lost 0, newest there
+B24 group samples: right, ids follow
+B14 group read: 56 bytes, nr 2, right
+reset: 0 0
+C03 frequency: 250000
+C05 each: 0 samples
+every third: right
+C09 exclude_user: counts
+C09 exclude_kernel: 0
+B22 exec: first 3, names 1, text 1, maps more, samples some of the child, last 4
+B21 exit: pid right ppid right
+B19 fork: records 1, a child's samples some, their ids the parent's
+";
+
+#[test]
+fn stacks_rings_groups_and_children() {
+    if !tools() {
+        return;
+    }
+    let program = Program::new("perfmore");
+    for engine in [&["-i"][..], &[]] {
+        if let Some(got) = program.output(engine, &[], true) {
+            assert_eq!(got, MORE, "{engine:?}");
+        }
+    }
+}
+
 /// Without perf the call doesn't exist.
 #[test]
 fn no_perf() {

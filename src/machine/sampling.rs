@@ -133,13 +133,13 @@ impl Samplers {
             s.event().source() == Source::Retired
                 && !s.attr().flags.contains(AttrFlags::EXCLUDE_USER)
         };
+        // All before any: a sample may hold what the others of its group counted.
+        for (_, sampler) in self.list.iter_mut().filter(|(_, s)| counts(s)) {
+            sampler.advance(n);
+        }
         for i in 0..self.list.len() {
             let sampler = &mut self.list[i].1;
-            if !counts(sampler) {
-                continue;
-            }
-            sampler.advance(n);
-            if sampler.is_due() {
+            if counts(sampler) && sampler.is_due() {
                 let frame = self.place(&Frame::user(regs), retired);
                 self.take(i, &frame, bus);
             }

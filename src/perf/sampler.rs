@@ -149,8 +149,13 @@ impl Sampler {
     /// Sets the time from which a read of the counter says it was enabled.
     #[must_use]
     pub fn enabled_at(mut self, time: u64) -> Sampler {
-        self.enabled_at = time;
+        self.set_enabled_at(time);
         self
+    }
+
+    /// Sets the time from which a read of the counter says it was enabled.
+    pub fn set_enabled_at(&mut self, time: u64) {
+        self.enabled_at = time;
     }
 
     /// Sets the time before which no sample is taken; events count all the same.

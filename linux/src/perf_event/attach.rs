@@ -253,13 +253,18 @@ impl Thread {
         let shared = Arc::clone(&self.shared);
         let Some(arena) = &shared.perf else { return };
         self.tell_events();
-        for i in 0..self.perf.events.len() {
-            let slot = arena.slot(self.perf.events[i].slot);
+        let mut gone = Vec::new();
+        for (i, attached) in self.perf.events.iter_mut().enumerate() {
+            let slot = arena.slot(attached.slot);
             if slot.target.load(Ordering::Relaxed) == self.ids.tid {
                 slot.exit();
-                self.wake_reader(i);
+                gone.push(i);
             }
-            self.perf.events[i].activate(false, &mut self.cpu);
+            attached.activate(false, &mut self.cpu);
+        }
+        // Who wakes finds them all gone.
+        for i in gone {
+            self.wake_reader(i);
         }
         self.perf.events.clear();
         if let Some(task) = self.perf.task.take() {
@@ -287,6 +292,7 @@ impl Thread {
         self.find_events(arena);
         self.tell_events();
         let mut any = false;
+        let now = self.cpu.time();
         for i in 0..self.perf.events.len() {
             let attached = &mut self.perf.events[i];
             let slot = arena.slot(attached.slot);
@@ -302,6 +308,12 @@ impl Thread {
             let cpu = slot.cpu.load(Ordering::Relaxed);
             let here = cpu == -1 || cpu as u32 == self.perf.cpu;
             let on = here && slot.is_enabled() && leader.is_enabled() && !slot.has_exited();
+            if on
+                && !attached.is_active()
+                && let Some(sampler) = attached.sampler(&mut self.cpu)
+            {
+                sampler.set_enabled_at(now.saturating_sub(slot.times().0));
+            }
             attached.activate(on, &mut self.cpu);
             attached.enabled = slot.is_enabled() && !slot.has_exited();
             any |= on;
