@@ -103,6 +103,11 @@ impl Strace {
         self.board.count(1);
     }
 
+    /// A program of the host's takes a traced thread's place, unless [`Strace::arrived`] says otherwise.
+    pub fn departs(&self) {
+        self.board.count(-1);
+    }
+
     /// A thread ends in this way.
     pub fn exited(&self, tid: i32, status: ExitStatus) {
         let how = match status {
@@ -225,7 +230,7 @@ impl Strace {
                     format!("{}{}", value as i64, f(&t.shared.space, value, &entry.args))
                 }
                 Returns::Address => print::hex(value),
-                Returns::Octal => format!("0{value:02o}"),
+                Returns::Octal => print::octal(value),
                 Returns::Two(name) => {
                     let second = t.cpu.reg(axperf::Reg::R20) as i64;
                     format!("{} ({name} {second})", value as i64)

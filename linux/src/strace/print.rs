@@ -44,7 +44,8 @@ pub(crate) fn hex(value: u64) -> String {
     if value == 0 { "0".into() } else { format!("{value:#x}") }
 }
 
-fn octal(value: u64) -> String {
+/// Permissions.
+pub(crate) fn octal(value: u64) -> String {
     // As C's %#03o.
     if value == 0 { "000".into() } else { format!("0{value:02o}") }
 }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::print::{
-    address, array, buffer, code, hex, load, named, quoted, signal, signals, string,
+    address, array, buffer, code, hex, load, named, octal, quoted, signal, signals, string,
 };
 use super::{names, structs};
 use crate::bytes::Bytes;
@@ -233,7 +233,7 @@ pub(crate) fn openat_mode(_: &Space, value: u64, args: &[u64; 6]) -> Option<Stri
 fn mode_if_made(mode: u64, flags: u64) -> Option<String> {
     const O_CREAT: u64 = 0x200;
     const TMPFILE: u64 = 0x100_0000;
-    (flags & (O_CREAT | TMPFILE) != 0).then(|| format!("{:#03o}", mode & 0xffff).replace("0o", "0"))
+    (flags & (O_CREAT | TMPFILE) != 0).then(|| octal(mode & 0xffff))
 }
 
 /// The argument of fcntl, by the command before it.

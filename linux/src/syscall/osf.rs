@@ -57,7 +57,8 @@ pub(super) fn osf_getdirentries(t: &mut Thread, a: &[u64; 6]) -> Result {
         let quad = |i: usize| u64::from_le_bytes(rest[i..i + 8].try_into().expect("eight bytes"));
         let len = usize::from(u16::from_le_bytes([rest[16], rest[17]]));
         let Some((record, others)) = rest.split_at_checked(len) else { break };
-        let name = record[19..].split(|b| *b == 0).next().unwrap_or_default();
+        let name = record.get(19..).unwrap_or_default();
+        let name = name.split(|b| *b == 0).next().unwrap_or_default();
         let size = (8 + name.len() + 1).next_multiple_of(4);
         if text.len() + size > count {
             refused = Some(EINVAL);

@@ -316,9 +316,15 @@ fn by_host(t: &Thread, path: &[u8], argv: Vec<Vec<u8>>, envp: Vec<Vec<u8>>) -> R
     let (argv_at, envp_at) = (pointers(&argv), pointers(&envp));
     let files = shared.limits.give_back_files();
     let args = [path.as_ptr() as u64, argv_at.as_ptr() as u64, envp_at.as_ptr() as u64, 0, 0, 0];
+    if let Some(strace) = &shared.strace {
+        strace.departs();
+    }
     let failed = t.block(libc::SYS_execve, &args);
     // Still here.
     drop(files);
+    if let Some(strace) = &shared.strace {
+        strace.arrived();
+    }
     failed.map(Ret::from)
 }
 

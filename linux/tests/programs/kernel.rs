@@ -191,6 +191,13 @@ no such: Operation not supported
 attributes: 0
 heap: 1
 grows: 1
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
+elsewhere: Cannot allocate memory
 ";
     if !tools() {
         return;

@@ -112,6 +112,12 @@ static void others(void)
 	say("heap", (char *)syscall(17, 0) == end + 0x10000);
 	say("grows", (char *)syscall(17, end + 0x20000) == end + 0x20000);
 	strcpy(end + 0x1fff0, "there");
+	/* A heap where none can be. */
+	const long places[] = { 0, 1, 0x3fffffff000, 0x40000000000, 0x7fff00000000, -8192, -1 };
+	for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+		syscall(43, 0, 0, places[i], 0);
+		say("elsewhere", syscall(17, places[i] + 0x4000));
+	}
 }
 
 int main(void)
