@@ -7,7 +7,7 @@
 //! which costs what a spill does, and nothing at the entry and the exits.
 
 use crate::flow::{reads, writes};
-use crate::loops::loops;
+use crate::loops::depths;
 use crate::region::Region;
 
 /// Integer registers of the guest that live in values at most: the host has 13, some of which hold
@@ -43,13 +43,4 @@ pub(crate) fn values(region: &Region) -> u64 {
 
 fn bits_of(bits: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |r| bits >> r & 1 != 0)
-}
-
-/// How many loops each block is in.
-fn depths(region: &Region) -> Vec<u32> {
-    let mut depth = vec![0; region.blocks.len()];
-    for b in loops(region).iter().flat_map(|l| &l.body) {
-        depth[*b] += 1;
-    }
-    depth
 }

@@ -41,3 +41,12 @@ pub(crate) fn loops(region: &Region) -> Vec<Loop> {
     };
     (0..n).filter_map(of).collect()
 }
+
+/// How many loops each block is in.
+pub(crate) fn depths(region: &Region) -> Vec<u32> {
+    let mut depth = vec![0; region.blocks.len()];
+    for b in loops(region).iter().flat_map(|l| &l.body) {
+        depth[*b] += 1;
+    }
+    depth
+}

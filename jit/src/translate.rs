@@ -557,8 +557,8 @@ impl Tx<'_> {
                 let Some(v) = self.budget else { return };
                 let old = self.b.use_var(v);
                 self.budgets.push(old);
-                let charge = self.charges.charge[i];
-                let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, old, charge);
+                let (charge, longest) = (self.charges.charge[i], self.charges.longest[i]);
+                let over = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, old, longest);
                 let new = self.b.ins().iadd_imm_s(old, -charge);
                 self.b.ins().brif(over, leave, &[], go_on, &[]);
                 self.seal([leave, go_on]);

@@ -1,5 +1,6 @@
 //! Which variants of a region there are, and how a counted one counts.
 
+use crate::loops::depths;
 use crate::region::{Edge, Region};
 
 /// When translated code looks whether it should leave.
@@ -63,14 +64,17 @@ pub struct Mode {
     pub trapless: bool,
 }
 
-/// How a region counts: a poll charges the longest way to the next one, and shorter ways refund.
+/// How a region counts: a poll leaves if the budget doesn't cover the longest way to the next one,
+/// and charges the likely way; other ways charge the difference where they part.
 ///
-/// The charge of a block is that of the longest way from its start to the next poll or exit; after
+/// The charge of a block is that of the likely way from its start to the next poll or exit; after
 /// k of its instructions, what isn't used up yet is the charge less k.
 #[derive(Debug)]
 pub(crate) struct Charges {
     /// By block.
     pub charge: Vec<i64>,
+    /// By block, the longest way from its start to the next poll or exit.
+    pub longest: Vec<i64>,
     /// Blocks that poll: the entry, and targets of back-edges.
     pub polls: Vec<bool>,
 }
@@ -90,14 +94,21 @@ impl Charges {
                 }
             }
         }
+        let depth = depths(region);
         let mut charge = vec![0; n];
+        let mut longest = vec![0; n];
         for (b, block) in region.blocks.iter().enumerate().rev() {
-            let longest = block.edges.iter().filter_map(|e| match *e {
-                Edge::Inside(t) if !polls[t] => Some(charge[t]),
-                Edge::Inside(_) | Edge::Outside => None,
+            let len = block.insns.len() as i64;
+            let ways = block.edges.iter().filter_map(|e| match *e {
+                Edge::Inside(t) if !polls[t] => Some((depth[t], charge[t], longest[t])),
+                Edge::Inside(t) => Some((depth[t], 0, 0)),
+                Edge::Outside => None,
             });
-            charge[b] = block.insns.len() as i64 + longest.max().unwrap_or(0);
+            let ways: Vec<(u32, i64, i64)> = ways.collect();
+            // A loop goes on more often than it ends.
+            charge[b] = len + ways.iter().max().map_or(0, |way| way.1);
+            longest[b] = len + ways.iter().map(|way| way.2).max().unwrap_or(0);
         }
-        Charges { charge, polls }
+        Charges { charge, longest, polls }
     }
 }
