@@ -543,10 +543,16 @@ impl Shared {
         }
     }
 
+    /// Whether there ever was an event of perf, in any process: then counts are told at the end.
+    pub(crate) fn has_perf_events(&self) -> bool {
+        self.perf.as_ref().is_some_and(Arena::is_used)
+    }
+
     /// Whether signals that end the process are to come to the guest's threads.
     pub(crate) fn catches_fatal(&self) -> bool {
         self.hold.is_some()
             || self.strace.is_some()
+            || self.has_perf_events()
             || self.observer.as_ref().is_some_and(|o| o.wants_last_word())
     }
 

@@ -213,9 +213,7 @@ impl Thread {
     pub fn update_async(&mut self) {
         let shared = &self.shared;
         let handler = shared.actions().any_handler();
-        // Who can open events on this thread, or wants to know what they counted, calls it.
-        let events = shared.perf.as_ref().is_some_and(|p| p.is_used());
-        self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler || events);
+        self.cpu.set_async(shared.is_threaded() || shared.catches_fatal() || handler);
         // Only a handler's frame shows a register that the program won't read again, and a debugger.
         self.cpu.set_exact_exits(handler || self.traced.is_some());
     }

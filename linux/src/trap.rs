@@ -62,6 +62,7 @@ impl Thread {
             FaultKind::Protected => Info::fault(Signal::SEGV, code::NOT_ALLOWED, addr, 0),
             _ => Info::fault(Signal::SEGV, code::NOT_MAPPED, addr, 0),
         };
+        self.perf_page_fault(addr);
         self.force(info);
     }
 

@@ -279,7 +279,7 @@ fn samples_of_oneself() {
     }
 }
 
-/// Facts K01, K03, K06 to K08, K10, R05, R13, R22, B04, B06, B12, B14, B19, B21, B22, B24, C03, C05,
+/// Facts K01, K03, K06 to K08, K10, R05, R07, R10, R13, R22, B04, B06, B12, B14, B19, B21, B22, B24, C03, C05,
 /// C09, C13. Sizes of records: K03 saw 65288 bytes of stack for the fourth line; for the two after it
 /// Linux's size would wrap (K10), and less of the stack is copied instead.
 const MORE: &str = "\
@@ -307,6 +307,11 @@ C09 exclude_kernel: 0
 B22 exec: first 3, names 1, text 1, maps more, samples some of the child, last 4
 B21 exit: pid right ppid right
 B19 fork: records 1, a child's samples some, their ids the parent's
+spread over a loop: even
+another thread: counts, works, goes on, stops
+its samples: its own, exact
+killed: signal 15, counted
+R10 faults: 1, minor 0; R07 misc 2 addr 0x20018, opcode 0x29, regs 100 101 0x20000, pc ip
 ";
 
 #[test]
@@ -319,6 +324,22 @@ fn stacks_rings_groups_and_children() {
         if let Some(got) = program.output(engine, &[], true) {
             assert_eq!(got, MORE, "{engine:?}");
         }
+    }
+}
+
+/// 98 samples a tick are what `perf_event_max_sample_rate` 100000 and HZ 1024 allow. axperf stops at
+/// that only where the kernel is to be imitated.
+#[test]
+fn throttling() {
+    if !tools() {
+        return;
+    }
+    let program = Program::new("perfmore");
+    if let Some(got) = program.output(&["-k"], &["throttle"], true) {
+        assert_eq!(got, "throttled: yes, again: yes, lost 0\nbetween two: at most 98\n");
+    }
+    if let Some(got) = program.output(&[], &["throttle"], true) {
+        assert_eq!(got, "throttled: no, again: no, lost 0\n");
     }
 }
 

@@ -121,7 +121,7 @@ impl Event {
     /// Whether a command can ask for it: it happens here, or exists for not happening.
     fn is_offered(self) -> bool {
         match self {
-            // Nobody raises these yet, but for faults that become signals.
+            // Those that are no signal nobody counts yet.
             Event::PageFaults | Event::MinorFaults | Event::MajorFaults => false,
             Event::Dummy => true,
             other => other.source() != Source::Never,

@@ -23,6 +23,7 @@ mod sampler;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod throttle;
 
 pub use attr::{
     ATTR_SIZE, ATTR_SIZE_MAX, ATTR_SIZE_VER0, Attr, AttrError, DEFAULT_MAX_STACK, MAX_SAMPLE_RATE,

@@ -15,6 +15,7 @@ use super::record::{Record, SampleId};
 use super::regs::RegMask;
 use super::ring::{Pushed, Ring};
 use super::sample::{CONTEXT_KERNEL, CONTEXT_USER, Counted, Format, Values};
+use super::throttle::{Throttle, Verdict};
 
 /// What a sampler did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub struct Sampler {
     frequency: Option<Frequency>,
     /// Samples until it stops; None for never.
     remaining: Option<u64>,
+    throttle: Option<Throttle>,
     /// Id of the event that leads its group.
     group: u64,
     /// What a read of the group gives, as of the last [`set_group`](Sampler::set_group).
@@ -117,6 +119,7 @@ impl Sampler {
             starts_at: 0,
             frequency,
             remaining: None,
+            throttle: None,
             group: id,
             members: Vec::new(),
             unwinder: None,
@@ -133,6 +136,7 @@ impl Sampler {
             group: self.group,
             enabled_at: self.enabled_at,
             starts_at: self.starts_at,
+            throttle: self.throttle.clone(),
             period: self.period,
             left: self.period,
             ..Sampler::of(attr, self.event, self.id, stream_id, ring)
@@ -162,6 +166,14 @@ impl Sampler {
     #[must_use]
     pub fn starting_at(mut self, time: u64) -> Sampler {
         self.starts_at = time;
+        self
+    }
+
+    /// Takes no more samples than so many a second, as Linux does: those beyond it are left out until
+    /// the next tick of its clock, and records say so. Without, as many are taken as are due.
+    #[must_use]
+    pub fn throttled(mut self, rate: u64) -> Sampler {
+        self.throttle = Some(Throttle::new(rate));
         self
     }
 
@@ -337,6 +349,19 @@ impl Sampler {
         self.over = 0;
         if self.excludes(frame) || self.has_stopped() || frame.time < self.starts_at {
             return Pushed::Stored;
+        }
+        if let Some(throttle) = &mut self.throttle {
+            let (time, id, stream_id) = (frame.time, self.id, self.stream_id);
+            let record = match throttle.sample(time) {
+                Verdict::Take => None,
+                Verdict::Resume => Some(Record::Unthrottle { time, id, stream_id }),
+                Verdict::Last => Some(Record::Throttle { time, id, stream_id }),
+                Verdict::Skip => return Pushed::Stored,
+            };
+            if let Some(record) = record {
+                let (pid, tid, cpu) = (frame.pid, frame.tid, frame.cpu);
+                self.record(&record, SampleId { pid, tid, time, id, stream_id, cpu });
+            }
         }
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;

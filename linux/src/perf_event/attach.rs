@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axperf::SamplerId;
-use axperf::perf::{AttrFlags, Full, RegAbi, Ring, Sampler, Source, Wakeup};
+use axperf::perf::{
+    AttrFlags, Event, Full, MAX_SAMPLE_RATE, RegAbi, Ring, Sampler, Source, Wakeup,
+};
 
 use super::arena::Arena;
 use super::slot::{NONE, Slot};
@@ -24,6 +26,8 @@ pub(crate) struct Own {
     /// The CPU that it was last seen on.
     pub cpu: u32,
     pub events: Vec<Attached>,
+    /// Signals that end the process come to its threads first, so that they tell what they counted.
+    last_word: bool,
     pub clock: super::clock::TaskClock,
 }
 
@@ -99,9 +103,12 @@ impl Attached {
         matches!(self.place, Place::Machine(_))
     }
 
-    fn make(&mut self, arena: &Arena, slot: &Slot) -> Result<(), axperf::Error> {
+    fn make(&mut self, arena: &Arena, slot: &Slot, exact: bool) -> Result<(), axperf::Error> {
         let ring = Arc::new(Ring::discarding()?);
         let mut sampler = Sampler::new(slot.attr(), RegAbi::Kernel, self.id, Arc::clone(&ring))?;
+        if exact && sampler.event().source() != Source::Raised {
+            sampler = sampler.throttled(MAX_SAMPLE_RATE);
+        }
         if self.inherited {
             sampler = sampler.inherited(arena.new_id(), ring);
         }
@@ -297,7 +304,7 @@ impl Thread {
             let attached = &mut self.perf.events[i];
             let slot = arena.slot(attached.slot);
             if matches!(attached.place, Place::Unmade)
-                && let Err(e) = attached.make(arena, slot)
+                && let Err(e) = attached.make(arena, slot, shared.config.kernel_exact)
             {
                 shared.log.say(format_args!("perf event {}: {e}", attached.id));
             }
@@ -319,6 +326,13 @@ impl Thread {
             any |= on;
         }
         self.perf.clock.set_running(any);
+        if self.cpu.counts(Event::PageFaults) {
+            // Their samples show registers.
+            shared.engine.set_precise_faults(true);
+        }
+        if any && !std::mem::replace(&mut self.perf.last_word, true) {
+            shared.catch_fatal_signals();
+        }
         self.perf.seen = generation;
         if let Some(task) = self.perf.task {
             arena.saw(task, generation);

@@ -88,7 +88,7 @@ fn group(arena: &Arena, leader: u32) -> (&Slot, Vec<&Slot>) {
 /// Has other threads tell what they counted, and gives them a moment for it.
 fn wait_for_counts(t: &Thread, arena: &Arena, members: &[&Slot]) {
     /// A thread that doesn't poll tells when it next comes out of its code.
-    const PATIENCE: Duration = Duration::from_millis(3);
+    const PATIENCE: Duration = Duration::from_millis(200);
     let own = |s: &Slot| {
         s.target.load(Ordering::Relaxed) == t.ids.tid
             && !s.attr().flags.contains(AttrFlags::INHERIT)

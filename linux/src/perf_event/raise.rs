@@ -50,6 +50,14 @@ impl Thread {
         }
     }
 
+    /// A page fault that becomes a signal; the instruction hasn't been executed.
+    pub(crate) fn perf_page_fault(&mut self, addr: u64) {
+        if self.cpu.counts(Event::PageFaults) {
+            let regs = self.cpu.regs().clone();
+            self.cpu.raise(Event::PageFaults, 1, &Frame::user(&regs).about(addr));
+        }
+    }
+
     /// What a system call begins with, if someone will want to know; the registers are as the
     /// kernel's entry code left them.
     pub(crate) fn perf_enter(&mut self) -> Option<Entry> {

@@ -1,6 +1,7 @@
 /* perf events: stack copies, rings, groups, periods, exec. Prints what is the same each time. */
 
 #include "perf.h"
+#include <setjmp.h>
 
 static volatile unsigned long sum;
 static void __attribute__((noinline)) work(long n)
@@ -392,8 +393,181 @@ static void execs(const char *self)
 	close(fd);
 }
 
+/* A loop of eight instructions, each executed as often. */
+extern char even_start[], even_end[];
+static void __attribute__((noinline)) even(uint64_t rounds)
+{
+	__asm__ volatile(
+		".globl even_start\neven_start:\n\t"
+		"nop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tsubq %0,1,%0\n\tbne %0,even_start\n"
+		".globl even_end\neven_end:\n\t" : "+r"(rounds));
+}
+
+/* Samples by time fall on instructions as often as they are executed: chi-squared, seven degrees of
+   freedom, which is above 37 once in two hundred thousand times. */
+static void spread(void)
+{
+	struct attr a = attr(SW, TASK_CLOCK, 50000);
+	double cells[8] = { 0 }, all = 0, chi = 0;
+	int n;
+
+	a.sample_type = IP;
+	int fd = event(&a, 0, -1);
+	char *r = ring(fd, 16);
+	ioctl(fd, ENABLE, 0);
+	for (int i = 0; i < 100 && all < 1000; i++) {
+		even(2000000);
+		while ((n = next(r, 16, w)))
+			if (w[1] >= (uint64_t)even_start && w[1] < (uint64_t)even_end)
+				cells[(w[1] - (uint64_t)even_start) / 4]++, all++;
+	}
+	ioctl(fd, DISABLE, 0);
+	for (int i = 0; i < 8; i++)
+		chi += (cells[i] - all / 8) * (cells[i] - all / 8) / (all / 8);
+	printf("spread over a loop: %s\n", all >= 1000 && chi < 37 ? "even" : "uneven");
+	if (!(all >= 1000 && chi < 37))
+		printf("%.0f samples, %.1f\n", all, chi);
+	close(fd);
+}
+
+static volatile int tid, state;
+static void *runner(void *arg)
+{
+	tid = syscall(SYS_gettid);
+	while (state == 0)
+		;
+	even(1000000);
+	state = 2;
+	while (state == 2)
+		;
+	return 0;
+}
+
+/* What a process counted that a signal ended. */
+static void killed(void)
+{
+	struct attr a = attr(HW, 1, 0);
+	int pid = fork(), status;
+
+	if (pid == 0)
+		for (;;)
+			even(1000000);
+	int fd = event(&a, pid, -1);
+	ioctl(fd, ENABLE, 0);
+	for (int i = 0; i < 1000 && count(fd) <= 100000; i++)
+		usleep(1000);
+	kill(pid, SIGTERM);
+	waitpid(pid, &status, 0);
+	printf("killed: signal %d, %s\n", WTERMSIG(status), count(fd) > 100000 ? "counted" : "?");
+	close(fd);
+}
+
+/* Events on another thread: opened, read and stopped while it runs. */
+static void threads(void)
+{
+	struct attr a = attr(HW, 1, 0), s = attr(HW, 1, 10000);
+	pthread_t t;
+	int n, theirs = 0, all = 0, inside = 0;
+
+	pthread_create(&t, 0, runner, 0);
+	while (!tid)
+		;
+	int fd = event(&a, tid, -1);
+	s.sample_type = IP | TID;
+	int sampler = event(&s, tid, -1);
+	char *r = ring(sampler, 16);
+	ioctl(fd, ENABLE, 0);
+	ioctl(sampler, ENABLE, 0);
+	uint64_t spun = 0;
+	for (int i = 0; i < 1000 && spun <= 1000; i++)
+		usleep(1000), spun = count(fd);
+	ioctl(fd, RESET, 0);
+	state = 1;
+	while (state != 2)
+		;
+	ioctl(sampler, DISABLE, 0);
+	uint64_t worked = count(fd), more = 0;
+	for (int i = 0; i < 1000 && more <= worked; i++)
+		usleep(1000), more = count(fd);
+	ioctl(fd, DISABLE, 0);
+	uint64_t stopped = count(fd);
+	usleep(2000);
+	printf("another thread: %s, %s, %s, %s\n", spun > 1000 ? "counts" : "?", worked > 8000000 ? "works" : "?",
+	       more > worked ? "goes on" : "?", count(fd) == stopped ? "stops" : "?");
+	state = 3;
+	pthread_join(t, 0);
+	while ((n = next(r, 16, w))) {
+		if ((uint32_t)w[0] != 9)
+			continue;
+		all++;
+		theirs += w[2] >> 32 == tid;
+		inside += w[1] >= (uint64_t)even_start && w[1] < (uint64_t)even_end;
+	}
+	printf("its samples: %s, %s\n", all && theirs == all ? "its own" : "?", inside >= 799 && inside <= 800 ? "exact" : "?");
+	if (inside < 799 || inside > 800)
+		printf("%d of %d\n", inside, all);
+	close(fd);
+	close(sampler);
+}
+
+static sigjmp_buf back;
+static void on_segv(int s)
+{
+	siglongjmp(back, 1);
+}
+
+/* R07, R10: a fault that ends in SIGSEGV counts, and its sample has the registers before the load. */
+static void faults(void)
+{
+	struct attr a = attr(SW, PAGE_FAULTS, 1), b = attr(SW, MINOR, 0);
+	int n;
+
+	a.sample_type = IP | ADDR | REGS_USER;
+	a.regs_user = 1ull << 31 | 7;
+	signal(SIGSEGV, on_segv);
+	int fd = event(&a, 0, -1), minor = event(&b, 0, -1);
+	char *r = ring(fd, 8);
+	ioctl(fd, ENABLE, 0);
+	ioctl(minor, ENABLE, 0);
+	if (!sigsetjmp(back, 1))
+		__asm__ volatile("lda $0,100($31)\n\tlda $1,101($31)\n\tldah $2,2($31)\n\tldq $0,24($2)" ::: "$0", "$1", "$2");
+	ioctl(fd, DISABLE, 0);
+	printf("R10 faults: %lu, minor %lu", count(fd), count(minor));
+	while ((n = next(r, 8, w)))
+		printf("; R07 misc %d addr %#lx, opcode %#x, regs %lu %lu %#lx, pc %s\n", (int)(w[0] >> 32 & 7), w[2],
+		       *(uint32_t *)w[1] >> 26, w[4], w[5], w[6], w[7] == w[1] ? "ip" : "?");
+	close(fd);
+	close(minor);
+}
+
+/* More samples than there may be. */
+static void throttle(void)
+{
+	struct attr a = attr(HW, 1, 100);
+	int types[16] = { 0 }, n;
+
+	a.sample_type = IP;
+	int fd = event(&a, 0, -1);
+	char *r = ring(fd, 64);
+	ioctl(fd, ENABLE, 0);
+	for (int i = 0; i < 40; i++) {
+		work(10000);
+		while ((n = next(r, 64, w)))
+			types[w[0] & 15]++;
+	}
+	ioctl(fd, DISABLE, 0);
+	printf("throttled: %s, again: %s, lost %d\n", types[5] ? "yes" : "no", types[6] ? "yes" : "no", types[2]);
+	if (types[5])
+		printf("between two: %s\n", types[9] <= 98 * (types[5] + 1) ? "at most 98" : "more");
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "throttle")) {
+		throttle();
+		return 0;
+	}
 	if (argc > 1 && !strcmp(argv[1], "child")) {
 		work(1000000);
 		return 0;
@@ -406,5 +580,9 @@ int main(int argc, char **argv)
 	groups();
 	periods();
 	execs(argv[0]);
+	spread();
+	threads();
+	killed();
+	faults();
 	return 0;
 }
