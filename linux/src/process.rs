@@ -131,11 +131,20 @@ impl Process {
             None => None,
             Some(to) => Some(open_trace(to).map_err(|e| Error::Host(e.into()))?),
         };
-        let perf = if config.guest_perf { Some(Arena::new().map_err(Error::Host)?) } else { None };
+        let log = Log::new(config.verbose);
+        let perf = match config.guest_perf.then(Arena::new) {
+            Some(Ok(arena)) => Some(arena),
+            Some(Err(e)) => {
+                // Under tight limits a program can do without.
+                log.say(format_args!("the program has no perf_event_open: {e}"));
+                None
+            }
+            None => None,
+        };
         let shared = Arc::new(Shared {
             strace,
             perf,
-            log: Log::new(config.verbose),
+            log,
             config: config.clone(),
             engine: engine.clone(),
             space,

@@ -96,7 +96,7 @@ impl Arena {
             }
             File::from_raw_fd(fd)
         };
-        memory.set_len((TABLES + RING_BYTES) as u64)?;
+        set_len(&memory, (TABLES + RING_BYTES) as u64)?;
         let inode = memory.metadata()?.ino();
         let memory = descriptors::lift(memory.into())?;
         let arena = Arena { at: map(memory.as_fd())?, memory };
@@ -177,11 +177,10 @@ impl Arena {
         if let Some(i) = tasks.iter().position(is_it) {
             return Some(i);
         }
-        let free = |t: &Task| {
-            let tid = t.tid.load(Ordering::Relaxed);
-            tid == 0 || !is_alive(tid)
-        };
-        let i = tasks.iter().position(free)?;
+        let tid_of = |t: &Task| t.tid.load(Ordering::Relaxed);
+        let free = tasks.iter().position(|t| tid_of(t) == 0);
+        // Those that were killed didn't leave.
+        let i = free.or_else(|| tasks.iter().position(|t| !is_alive(tid_of(t))))?;
         tasks[i].pid.store(pid, Ordering::Relaxed);
         tasks[i].seen.store(self.generation(), Ordering::Relaxed);
         tasks[i].tid.store(tid, Ordering::Release);
@@ -341,6 +340,35 @@ pub(crate) struct Guard<'a>(&'a AtomicU32);
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Sets the size of a file in memory: the user's limit on files isn't meant for it, and would be told
+/// by a signal.
+fn set_len(file: &File, len: u64) -> Result<(), Errno> {
+    // SAFETY: zero is a valid value of the structure, which getrlimit fills.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) != 0 {
+            return Err(Errno::last());
+        }
+        limit
+    };
+    if limit.rlim_cur >= len {
+        return Ok(file.set_len(len)?);
+    }
+    if limit.rlim_max < len {
+        return Err(Errno(libc::EFBIG));
+    }
+    let raised = libc::rlimit { rlim_cur: len, ..limit };
+    // SAFETY: both are limits, valid for the calls.
+    unsafe {
+        if libc::setrlimit(libc::RLIMIT_FSIZE, &raised) != 0 {
+            return Err(Errno::last());
+        }
+        let set = file.set_len(len);
+        libc::setrlimit(libc::RLIMIT_FSIZE, &limit);
+        Ok(set?)
     }
 }
 
