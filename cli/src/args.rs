@@ -10,7 +10,9 @@ use axperf_linux::{GdbAddress, Pmu};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{cmd_disasm, cmd_record, cmd_report, cmd_run, cmd_script, cmd_stat, disk, guest};
+use crate::{
+    cmd_disasm, cmd_overhead, cmd_record, cmd_report, cmd_run, cmd_script, cmd_stat, disk, guest,
+};
 
 const EXAMPLES: &str = "\
 EXAMPLES:
@@ -48,6 +50,13 @@ EXAMPLES:
   axperf stat ./hello
   axperf stat -e instructions:u,context-switches ./hello";
 
+const OVERHEAD_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf overhead ./hello
+  axperf overhead -r 5 -c 1000003,10007 -- bzip2 -k file
+
+The program runs once without a sampler and once for each period and kind of sample, in every round.";
+
 const REPORT_EXAMPLES: &str = "\
 EXAMPLES:
   axperf report
@@ -83,6 +92,9 @@ pub enum Command {
     /// Run an Alpha program and count events
     #[command(after_help = STAT_EXAMPLES)]
     Stat(StatArgs),
+    /// Measure what sampling an Alpha program costs
+    #[command(after_help = OVERHEAD_EXAMPLES)]
+    Overhead(OverheadArgs),
     /// Show the functions and call chains of a recording
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
@@ -332,6 +344,38 @@ impl From<StatArgs> for cmd_stat::Options {
     fn from(args: StatArgs) -> Self {
         const EVENTS: &str = "task-clock,context-switches,cpu-migrations,cycles,instructions";
         cmd_stat::Options { events: event_list(args.events, EVENTS), guest: args.guest.into() }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct OverheadArgs {
+    /// Runs of each kind, of which the median is shown
+    #[arg(short, long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..1000))]
+    rounds: u64,
+    /// Instructions between samples, with commas between them
+    #[arg(short, long = "count", value_name = "N,...", value_delimiter = ',', default_values_t = [1_000_003, 100_003, 10_007], value_parser = clap::value_parser!(u64).range(1..1 << 63))]
+    counts: Vec<u64>,
+    /// Look for the program's absolute paths below this directory first
+    #[arg(short = 'L', long, value_name = "DIR")]
+    sysroot: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(
+        value_name = "PROG",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<OsString>,
+}
+
+impl From<OverheadArgs> for cmd_overhead::Options {
+    fn from(args: OverheadArgs) -> Self {
+        cmd_overhead::Options {
+            rounds: args.rounds as usize,
+            periods: args.counts,
+            sysroot: args.sysroot,
+            command: args.command,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod args;
 mod attached;
 mod binfmt;
 mod cmd_disasm;
+mod cmd_overhead;
 mod cmd_record;
 mod cmd_report;
 mod cmd_run;
@@ -29,6 +30,7 @@ fn main() {
         Command::Run(args) => cmd_run::run(args.into()),
         Command::Record(args) => cmd_record::run(args.into()),
         Command::Stat(args) => cmd_stat::run(args.into()),
+        Command::Overhead(args) => cmd_overhead::run(&args.into()),
         Command::Report(args) => cmd_report::run(args.into()),
         Command::Script(args) => cmd_script::run(args.into()),
         Command::Disasm(args) => cmd_disasm::run(args.into()),

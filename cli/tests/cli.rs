@@ -97,7 +97,7 @@ fn program(dir: &TempDir) -> Option<String> {
 fn help_has_examples() {
     let help = good(&["--help"]);
     assert!(help.contains("EXAMPLES:"), "{help}");
-    for command in ["run", "record", "stat", "report", "script", "disasm"] {
+    for command in ["run", "record", "stat", "overhead", "report", "script", "disasm"] {
         assert!(help.contains(&format!("  {command} ")), "{command} in {help}");
         let help = good(&[command, "--help"]);
         assert!(help.contains("EXAMPLES:") && help.contains("axperf "), "{help}");

@@ -118,3 +118,23 @@ fn several_events_in_one_file() {
     // Samples that hold a period are of every single event, as on Linux.
     assert_eq!(count("alignment-faults: main"), 10);
 }
+
+/// A row without a sampler, then one for each period and kind of sample; more is written with a copy
+/// of the stack than without.
+#[test]
+fn overhead_is_a_table() {
+    let dir = TempDir::new();
+    let Some(program) = program(&dir) else { return };
+    let output = axperf(&["overhead", "-r1", "-c100003", &program]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let rows: Vec<Vec<&str>> = (text.lines().filter(|l| !l.starts_with('#')))
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 7, "{text}");
+    assert_eq!(rows[0][..3], ["-", "-", "-"], "{text}");
+    let row = |regs: &str, stack: &str| {
+        let found = rows.iter().find(|r| r[..3] == [regs, stack, "100003"]).expect(&text);
+        found[5].parse::<f64>().expect(&text)
+    };
+    assert!(row("all", "8192") > row("all", "0"), "{text}");
+}
