@@ -353,7 +353,7 @@ pub struct OverheadArgs {
     #[arg(short, long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..1000))]
     rounds: u64,
     /// Instructions between samples, with commas between them
-    #[arg(short, long = "count", value_name = "N,...", value_delimiter = ',', default_values_t = [1_000_003, 100_003, 10_007], value_parser = clap::value_parser!(u64).range(1..1 << 63))]
+    #[arg(short, long = "count", value_name = "N,...", value_delimiter = ',', default_values_t = [1_000_003, 100_003], value_parser = clap::value_parser!(u64).range(1..1 << 63))]
     counts: Vec<u64>,
     /// Look for the program's absolute paths below this directory first
     #[arg(short = 'L', long, value_name = "DIR")]

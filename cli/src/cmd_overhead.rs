@@ -1,6 +1,6 @@
 //! `axperf overhead`.
 
-use std::io::{Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,14 +16,8 @@ pub struct Options {
 }
 
 /// Registers and bytes of stack that a sample has, as options have them.
-const SAMPLES: &[(&str, &str)] = &[
-    ("none", "0"),
-    ("all", "0"),
-    ("ext", "0"),
-    ("none", "8192"),
-    ("all", "8192"),
-    ("all", "65528"),
-];
+const SAMPLES: &[(&str, &str)] =
+    &[("none", "0"), ("all", "0"), ("ext", "0"), ("none", "8192"), ("all", "8192")];
 
 /// A way to run the program, and what that cost, round by round.
 struct Way {
@@ -46,6 +40,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let all = ways.len() * options.rounds;
     let mut done = 0;
+    let shown = stderr().is_terminal();
     for _ in 0..options.rounds {
         for way in &mut ways {
             let measured = measure(&axperf, options, way, &file);
@@ -54,11 +49,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             drop(std::fs::remove_file(&file));
             way.seconds.push(measured?);
             done += 1;
-            eprint!("\raxperf: {done} of {all} runs ");
+            if shown {
+                eprint!("\raxperf: {done} of {all} runs ");
+            }
         }
     }
-    eprint!("\r\x1b[K");
-    stderr().flush()?;
+    if shown {
+        eprint!("\r\x1b[K");
+    }
     Ok(show(&mut ways, &mut stdout().lock())?)
 }
 
