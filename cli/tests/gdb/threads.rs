@@ -153,3 +153,44 @@ fn interrupted() {
     let (status, out, _) = session.end();
     assert_eq!((status.code(), out.as_str()), (Some(3), "1\n"));
 }
+
+/// A signal and Ctrl-C at the same time: neither is lost.
+#[test]
+fn interrupted_among_signals() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    let source = r#"
+#include <signal.h>
+int count;
+void handler(int signo) { count++; }
+int main() {
+    signal(SIGUSR1, handler);
+    for (int i = 0; i < 30; i++) raise(SIGUSR1);
+    return count;
+}
+"#;
+    let program = compile(&dir, source, &[]);
+    let session = Session::at_port(&[&program]);
+    let mut client = Client::connect(&session.remote);
+    client.ask("qSupported:swbreak+");
+    let mut go = "vCont;c".to_owned();
+    let end = loop {
+        client.packet(go.as_bytes());
+        // Before the program has come far, or after it has stopped by itself.
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        client.send(&[3]);
+        let stop = client.reply().expect("a stop");
+        let Some(rest) = stop.strip_prefix('T') else { break stop };
+        let thread = rest[2..].trim_start_matches("thread:").trim_end_matches(';');
+        go = match &rest[..2] {
+            // gdb's SIGUSR1.
+            "1e" => format!("vCont;C1e:{thread};c"),
+            "02" => "vCont;c".to_owned(),
+            other => panic!("{other} in {stop}"),
+        };
+    };
+    assert_eq!(end, "W1e");
+    assert_eq!(session.end().0.code(), Some(30));
+}

@@ -139,15 +139,7 @@ fn session(wire: Wire, shared: &Arc<Shared>, hold: &Arc<Hold>) -> Result<Outcome
             }
             GdbStubStateMachine::CtrlCInterrupt(interrupt) => {
                 // While it is still there is nothing to interrupt.
-                let reason = target.running.then(|| {
-                    hold.stop_all();
-                    let current = target.current;
-                    let threads = hold.threads();
-                    let tid = if threads.contains(&current) { Some(&current) } else { None };
-                    let tid = *tid.or(threads.first()).unwrap_or(&current);
-                    target.stopped(tid);
-                    signal(tid, GdbSignal::SIGINT)
-                });
+                let reason = target.running.then(|| interrupted(&mut target));
                 interrupt.interrupt_handled(&mut target, reason).map_err(|e| e.to_string())?
             }
             GdbStubStateMachine::Idle(mut idle) => {
@@ -192,6 +184,20 @@ fn read(wire: &mut Wire, bytes: &mut [u8]) -> Result<usize, String> {
 
 fn signal(thread: i32, signal: GdbSignal) -> StopReason {
     MultiThreadStopReason::SignalWithThread { tid: tid(thread), signal }
+}
+
+/// Stops the process for the debugger. What a thread stopped it for meanwhile comes first, or it
+/// would be lost.
+fn interrupted(target: &mut Debuggee) -> StopReason {
+    target.hold.stop_all();
+    if let Some(reason) = happened(target) {
+        return reason;
+    }
+    let threads = target.hold.threads();
+    let current = Some(target.current).filter(|tid| threads.contains(tid));
+    let tid = current.or(threads.first().copied()).unwrap_or(target.current);
+    target.stopped(tid);
+    signal(tid, GdbSignal::SIGINT)
 }
 
 /// What has stopped the process, if something has.

@@ -78,7 +78,7 @@ impl Hold {
             let order = order(*tid);
             slot.stay = order.go == Go::Stay;
             some_stay |= slot.stay;
-            slot.order = Some(order);
+            slot.order = Some(order.after(slot.order.as_ref()));
         }
         self.wanted.store(some_stay || state.frozen.is_some(), Ordering::Release);
         self.look_whether_any_runs(&mut state);

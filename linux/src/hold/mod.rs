@@ -57,6 +57,13 @@ struct Slot {
     stay: bool,
 }
 
+impl Slot {
+    /// What the thread is told, unless that is to stay.
+    fn take_order(&mut self) -> Option<Order> {
+        if self.stay { None } else { self.order.take() }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// A debugger is connected, or the process waits for one.
@@ -77,13 +84,16 @@ struct State {
 }
 
 impl State {
-    /// Whether a thread has to wait.
+    /// Whether a thread has to wait. One that was told to go on goes, if only to stop again: what it
+    /// was told of a signal must not be lost.
     fn holds(&self, tid: i32) -> bool {
-        let stays = || self.threads.get(&tid).is_some_and(|slot| slot.stay);
         if self.ending || self.frozen == Some(tid) {
             return false;
         }
-        self.frozen.is_some() || self.attached && (self.stopping || stays())
+        let slot = self.threads.get(&tid);
+        let stays = slot.is_some_and(|slot| slot.stay);
+        let told = slot.is_some_and(|slot| slot.order.is_some());
+        self.frozen.is_some() || self.attached && (stays || self.stopping && !told)
     }
 
     fn call_others(&self, but: Option<i32>) {
@@ -164,7 +174,7 @@ impl Hold {
         loop {
             let waited = start.elapsed();
             let still = |slot: &Slot| match slot.place {
-                Place::Still => true,
+                Place::Still => slot.stay || slot.order.is_none(),
                 Place::InCall => waited >= IN_CALL,
                 Place::Running => waited >= RUNNING,
             };

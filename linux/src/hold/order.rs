@@ -60,3 +60,13 @@ pub(crate) struct Order {
     pub go: Go,
     pub pass: Pass,
 }
+
+impl Order {
+    /// This order, given before the earlier one was carried out: its signal is still to be delivered.
+    pub fn after(self, earlier: Option<&Order>) -> Order {
+        match earlier {
+            Some(earlier) if self.pass == Pass::Nothing => Order { pass: earlier.pass, ..self },
+            Some(_) | None => self,
+        }
+    }
+}

@@ -56,16 +56,20 @@ impl Hold {
         let mut state = self.lock();
         let slot = state.threads.get_mut(&tid)?;
         slot.place = Place::Running;
-        slot.order.take()
+        slot.take_order()
     }
 
     /// Stops the calling thread if threads are to be still, and all for its event if it has one.
     /// Returns when it may go on, with what it was told; None if nobody told it anything.
     pub fn stop(&self, tid: i32, cpu: &mut Cpu, event: Option<Event>) -> Option<Order> {
         let mut event = event;
-        let mut order = None;
         let mut state = self.lock();
+        // What it was told while it was in a system call.
+        let mut order = state.threads.get_mut(&tid).and_then(Slot::take_order);
         loop {
+            if event.is_none() && order.is_some() {
+                return order;
+            }
             if let Some(e) = event
                 && state.attached
                 && !state.ending
@@ -95,7 +99,7 @@ impl Hold {
                 if std::mem::take(&mut slot.changed) {
                     cpu.set_regs(&slot.regs);
                 }
-                order = slot.order.take().or(order);
+                order = slot.take_order().map(|new| new.after(order.as_ref())).or(order);
             }
         }
     }
