@@ -6,12 +6,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use axperf::Cpu;
+use axperf::export::Format;
 use axperf_linux::{GdbAddress, Pmu};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
-    cmd_disasm, cmd_overhead, cmd_record, cmd_report, cmd_run, cmd_script, cmd_stat, disk, guest,
+    cmd_disasm, cmd_export, cmd_overhead, cmd_record, cmd_report, cmd_run, cmd_script, cmd_stat,
+    disk, guest,
 };
 
 const EXAMPLES: &str = "\
@@ -21,6 +23,7 @@ EXAMPLES:
   axperf record -g ./hello                 record where it spends its instructions
   axperf report                            show the functions and call chains of perf.data
   axperf script -F comm,ip,sym,uregs       show each sample with its registers
+  axperf export -f pprof -o p.pb.gz        write perf.data in another program's format
   axperf disasm ./hello                    disassemble it
   axperf disasm 0x47ff041f                 disassemble a word
 
@@ -68,6 +71,14 @@ EXAMPLES:
   axperf script -i full.data -F comm,tid,time,ip,sym,symoff
   axperf script -F ip,uregs                registers by their Alpha names";
 
+const EXPORT_EXAMPLES: &str = "\
+EXAMPLES:
+  axperf export -f pprof -o profile.pb.gz  then: pprof -http=: profile.pb.gz
+  axperf export -f speedscope -o profile.speedscope.json
+  axperf export -f flamegraph -o flame.svg then open it in a browser
+  axperf export -f folded                  for other programs that draw
+  axperf export -f jsonl | jq .user_regs";
+
 const DISASM_EXAMPLES: &str = "\
 EXAMPLES:
   axperf disasm ./hello
@@ -101,6 +112,9 @@ pub enum Command {
     /// Show each sample of a recording
     #[command(after_help = SCRIPT_EXAMPLES)]
     Script(ScriptArgs),
+    /// Write a recording in another program's format
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
     /// Disassemble a program's code, or words
     #[command(after_help = DISASM_EXAMPLES)]
     Disasm(DisasmArgs),
@@ -428,6 +442,35 @@ impl From<ScriptArgs> for cmd_script::Options {
             input: args.input.input,
             sysroot: args.input.sysroot,
             fields: args.fields,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// The format
+    #[arg(short, long, value_parser = format())]
+    format: Format,
+    /// Where to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The names of the formats.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let name = |format: &Format| PossibleValue::new(format.name()).help(format.about());
+    PossibleValuesParser::new(Format::ALL.iter().map(name)).try_map(|name| name.parse::<Format>())
+}
+
+impl From<ExportArgs> for cmd_export::Options {
+    fn from(args: ExportArgs) -> Self {
+        cmd_export::Options {
+            input: args.input.input,
+            sysroot: args.input.sysroot,
+            format: args.format,
+            output: args.output,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use axperf::export::script::{ScriptError, UnknownField};
+use axperf::export::WriteError;
+use axperf::export::script::UnknownField;
 use axperf::perf::{AttrError, EventError, UnknownReg};
 use axperf_linux::LoadFailure;
 
@@ -38,11 +39,11 @@ pub enum Failure {
     Said(String),
 }
 
-impl From<ScriptError> for Failure {
-    fn from(e: ScriptError) -> Self {
+impl From<WriteError> for Failure {
+    fn from(e: WriteError) -> Self {
         match e {
-            ScriptError::Data(e) => Failure::Library(e),
-            ScriptError::Output(e) => Failure::Output(e),
+            WriteError::Data(e) => Failure::Library(e),
+            WriteError::Output(e) => Failure::Output(e),
             other => Failure::Said(other.to_string()),
         }
     }

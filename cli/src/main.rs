@@ -5,6 +5,7 @@ mod args;
 mod attached;
 mod binfmt;
 mod cmd_disasm;
+mod cmd_export;
 mod cmd_overhead;
 mod cmd_record;
 mod cmd_report;
@@ -33,6 +34,7 @@ fn main() {
         Command::Overhead(args) => cmd_overhead::run(&args.into()),
         Command::Report(args) => cmd_report::run(args.into()),
         Command::Script(args) => cmd_script::run(args.into()),
+        Command::Export(args) => cmd_export::run(args.into()),
         Command::Disasm(args) => cmd_disasm::run(args.into()),
     };
     if let Err(failure) = result {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use super::format::WriteError;
 use super::perf_data::PerfData;
 use super::samples::{Sampled, for_each_sample};
 use crate::perf::{SampleRegs, Stop};
@@ -94,18 +95,6 @@ impl FromStr for Fields {
     }
 }
 
-/// Why a script can't be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScriptError {
-    /// The recording can't be read.
-    #[error(transparent)]
-    Data(#[from] crate::Error),
-    /// The text can't be written.
-    #[error("can't write: {0}")]
-    Output(#[from] io::Error),
-}
-
 /// Writes every sample of a recording.
 ///
 /// # Errors
@@ -115,9 +104,9 @@ pub fn write_script(
     session: &mut Session,
     fields: &Fields,
     out: &mut dyn Write,
-) -> Result<(), ScriptError> {
+) -> Result<(), WriteError> {
     for_each_sample(data, session, |s| {
-        Ok::<_, ScriptError>(write_sample(s, &data.events()[s.event].name, fields, out)?)
+        Ok::<_, WriteError>(write_sample(s, &data.events()[s.event].name, fields, out)?)
     })?;
     Ok(())
 }
