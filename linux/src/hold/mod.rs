@@ -173,8 +173,10 @@ impl Hold {
         let start = Instant::now();
         loop {
             let waited = start.elapsed();
+            let frozen = state.frozen.is_some();
             let still = |slot: &Slot| match slot.place {
-                Place::Still => slot.stay || slot.order.is_none(),
+                // Told to go on, it goes first.
+                Place::Still => frozen || slot.stay || slot.order.is_none(),
                 Place::InCall => waited >= IN_CALL,
                 Place::Running => waited >= RUNNING,
             };
