@@ -1,7 +1,7 @@
 //! Memory for code: never writable and executable at one address.
 //!
 //! # Safety
-//! One anonymous file is mapped twice: writable here, executable where code runs. Only
+//! Anonymous shared memory is mapped twice: writable here, executable where code runs. Only
 //! [`Arena::add`] writes, to bytes of the current generation that no code has been given out for
 //! since its turn began. Neither mapping is inherited by `fork`: a shared one would be written by
 //! both.
@@ -66,23 +66,25 @@ impl Arena {
     pub fn new(size: usize) -> io::Result<Arena> {
         let generations = (size / LEAST).clamp(3, GENERATIONS);
         let size = (size / generations / LEAST).max(1) * LEAST * generations;
-        // SAFETY: plain system calls; every result is checked, and the file is closed on each path.
+        // Shared memory that is mapped twice. A file in memory would do, too, but for the user's limit
+        // on the size of files, of which a signal tells.
+        // SAFETY: plain system calls; every result is checked.
         unsafe {
-            let fd = libc::memfd_create(c"axperf-code".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 {
+            let writable = libc::PROT_READ | libc::PROT_WRITE;
+            let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+            let write = libc::mmap(std::ptr::null_mut(), size, writable, shared, -1, 0);
+            if write == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            let map = |prot| libc::mmap(std::ptr::null_mut(), size, prot, libc::MAP_SHARED, fd, 0);
-            let mut result = Ok(());
-            let (mut write, mut execute) = (libc::MAP_FAILED, libc::MAP_FAILED);
-            if libc::ftruncate(fd, size as libc::off_t) == 0 {
-                write = map(libc::PROT_READ | libc::PROT_WRITE);
-                execute = map(libc::PROT_READ | libc::PROT_EXEC);
-            }
-            if write == libc::MAP_FAILED || execute == libc::MAP_FAILED {
-                result = Err(io::Error::last_os_error());
-            }
-            libc::close(fd);
+            // Of no bytes, this is a second mapping of the same.
+            let execute = libc::mremap(write, 0, size, libc::MREMAP_MAYMOVE);
+            let executable = libc::PROT_READ | libc::PROT_EXEC;
+            let result =
+                if execute == libc::MAP_FAILED || libc::mprotect(execute, size, executable) != 0 {
+                    Err(io::Error::last_os_error())
+                } else {
+                    Ok(())
+                };
             let range = result.and_then(|()| {
                 libc::madvise(write, size, libc::MADV_DONTFORK);
                 libc::madvise(execute, size, libc::MADV_DONTFORK);
