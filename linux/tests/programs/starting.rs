@@ -85,6 +85,37 @@ fn static_programs() {
     assert_eq!((text(&got.stdout).as_str(), got.status.code()), ("free\n", Some(42)));
 }
 
+/// A read-only segment, the highest, with zeros after its bytes in the file: it is loaded, and the break
+/// begins after it (`load_elf_binary`: where the last segment ends, up to the next page).
+#[test]
+fn zeros_in_a_read_only_segment() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    let source = "\
+        .globl _start\n.text\n_start:\n\
+        lda $0,17\n lda $16,0\n callsys\n\
+        ldah $1,0x4001($31)\n sll $1,2,$1\n lda $2,0x1000($31)\n addq $1,$2,$2\n\
+        ldq $3,0($1)\n ldq $4,-8($2)\n\
+        lda $5,0x2000($31)\n addq $1,$5,$5\n subq $0,$5,$16\n\
+        bis $16,$4,$16\n cmpeq $3,42,$3\n xor $3,1,$3\n bis $16,$3,$16\n\
+        cmpult $31,$16,$16\n lda $0,405\n callsys\n\
+        .section .ro,\"a\",@progbits\n .quad 42\n .section .zero,\"a\",@nobits\n .space 0xff8\n";
+    let script = "PHDRS { text PT_LOAD FLAGS(5); ro PT_LOAD FLAGS(4); }\n\
+        SECTIONS { .text 0x100000000 : { *(.text) } :text\n\
+        .ro 0x100040000 : { *(.ro) } :ro\n .zero : { *(.zero) } :ro\n /DISCARD/ : { *(*) } }\n";
+    fs::write(dir.path("a.s"), source).expect("a file");
+    fs::write(dir.path("script"), script).expect("a file");
+    run("alpha-linux-gnu-as", &[&dir.text("a.s"), "-o", &dir.text("a.o")]);
+    let (object, linked) = (dir.text("a.o"), dir.text("zeros"));
+    run("alpha-linux-gnu-ld", &["-T", &dir.text("script"), &object, "-o", &linked]);
+    for options in ENGINES {
+        let got = run_alpha(&dir.path(""), "zeros", options, &[]);
+        assert_eq!(got.status.code(), Some(0), "{options:?}: {}", text(&got.stderr));
+    }
+}
+
 /// How a program ends is how the runner ends, and what can't be run is said in one sentence.
 #[test]
 fn ends_and_refusals() {

@@ -12,6 +12,14 @@ fn many() {
     }
 }
 
+/// SOAK in the environment is how many hundreds of children, if not one.
+#[test]
+fn forking() {
+    if tools() {
+        Native::of(source("forking.c")).compare(&["-O1"], ENGINES);
+    }
+}
+
 /// The most memory that a run takes, in KiB.
 #[expect(clippy::zombie_processes, reason = "wait4 waits, and says how much memory it took")]
 fn peak(dir: &TempDir, soak: &str) -> i64 {
