@@ -230,3 +230,19 @@ a million: 88750000
         assert_eq!(text(&got.stdout), want, "{options:?}: {}", text(&got.stderr));
     }
 }
+
+/// An LDQ_U faults at the address that it rounds down (Architecture Reference Manual, "Load Unaligned"),
+/// as a read. Forty thousand handlers that never return leave no stack behind: axperf would run out.
+#[test]
+fn faults_that_are_jumped_out_of() {
+    if !tools() {
+        return;
+    }
+    let dir = TempDir::new();
+    alpha(&source("faulting.c"), &dir.path("faulting"), &["-O1"]);
+    for options in ENGINES {
+        let got = run_alpha(&dir.path(""), "faulting", options, &[]);
+        let want = "stored 0, rounded 40000, protected 40000\n";
+        assert_eq!(text(&got.stdout), want, "{options:?}: {}", text(&got.stderr));
+    }
+}
