@@ -7,7 +7,7 @@
 //! that may fault, and whoever catches the fault keeps the host's registers ([`HostFrame`]). Where
 //! the compiler doesn't know, code is made anew, with the stores.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use axperf_isa::{Regs, word};
 use cranelift_codegen::ir::{
@@ -116,7 +116,7 @@ impl Sum {
 
 /// The values that a function's budget takes.
 #[derive(Debug, Default)]
-pub(crate) struct Budgets(HashMap<Value, Sum>);
+pub(crate) struct Budgets(BTreeMap<Value, Sum>);
 
 impl Budgets {
     /// Has the compiler follow these values of the budget.
@@ -124,7 +124,7 @@ impl Budgets {
         if marks.iter().all(|mark| mark.budget.is_none()) {
             return Budgets::default();
         }
-        let mut sums = HashMap::new();
+        let mut sums = BTreeMap::new();
         for &value in values.iter().chain(marks.iter().filter_map(|mark| mark.budget.as_ref())) {
             let sum = Sum::new(&func.dfg, value);
             sums.insert(sum.of, Sum { of: sum.of, plus: 0 });

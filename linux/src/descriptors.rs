@@ -9,8 +9,13 @@ use crate::errno::Errno;
 
 /// Descriptors that axperf keeps for itself.
 const OWN: u64 = 64;
+/// The guest's share at least: with fewer a C library can't load a program.
+const LEAST: u64 = 8;
 /// More than this the guest doesn't get: the host's table is as long as the highest descriptor.
 const MOST: u64 = 65536;
+
+/// The hard limit of open files that a process needs to run a program.
+pub(crate) const NEEDED: u64 = OWN + LEAST;
 
 /// The first descriptor that isn't the guest's; decided once for a host process and its children.
 fn limit() -> Result<i32, Errno> {
@@ -22,7 +27,10 @@ fn limit() -> Result<i32, Errno> {
             if libc::getrlimit(libc::RLIMIT_NOFILE, &mut now) != 0 {
                 return Err(Errno::last());
             }
-            let guest = now.rlim_cur.min(MOST).min(now.rlim_max.saturating_sub(OWN));
+            if now.rlim_max < OWN + LEAST {
+                return Err(Errno(libc::EMFILE));
+            }
+            let guest = now.rlim_cur.min(MOST).min(now.rlim_max - OWN);
             now.rlim_cur = now.rlim_cur.max(guest + OWN);
             if libc::setrlimit(libc::RLIMIT_NOFILE, &now) != 0 {
                 return Err(Errno::last());

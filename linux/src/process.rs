@@ -75,6 +75,9 @@ pub enum Error {
     /// A debugger can't be waited for.
     #[error("can't wait for gdb at {0}: {1}")]
     Gdb(GdbAddress, std::io::Error),
+    /// The host allows too few open files.
+    #[error("the hard limit of open files (ulimit -Hn) is below {needed}, which axperf needs", needed = descriptors::NEEDED)]
+    OpenFiles,
     /// The host refused something.
     #[error("the host: {0}")]
     Host(Errno),
@@ -104,6 +107,10 @@ impl Process {
         config: &Config,
         observer: Option<Arc<dyn Observer>>,
     ) -> Result<Process, Error> {
+        let descriptors = Descriptors::new().map_err(|e| match e.0 {
+            libc::EMFILE => Error::OpenFiles,
+            _ => Error::Host(e),
+        })?;
         let name = argv.first().cloned().unwrap_or_default();
         let search = envp.iter().find_map(|e| e.strip_prefix(b"PATH="));
         let path = config
@@ -126,7 +133,6 @@ impl Process {
         let hold = hold.map_err(|e| Error::Host(e.into()))?;
         let host_mask = host::host_mask(None);
         let pipe_ignored = host::is_ignored(Signal::PIPE);
-        let descriptors = Descriptors::new().map_err(Error::Host)?;
         let strace = match &config.strace {
             None => None,
             Some(to) => Some(open_trace(to).map_err(|e| Error::Host(e.into()))?),

@@ -74,7 +74,7 @@ impl Server {
                 let outcome = match session {
                     Ok(Ok(outcome)) => outcome,
                     Ok(Err(why)) => {
-                        shared.log.say(format_args!("gdb: {why}"));
+                        shared.log.tell(format_args!("gdb: {why}: the program goes on without it"));
                         Outcome::Detached
                     }
                     Err(_) => {
