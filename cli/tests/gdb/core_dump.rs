@@ -24,7 +24,7 @@ volatile long counter = 7;
 volatile int *bad = (int *)0x10;
 char *big;
 volatile long rounds[2];
-void waits(long i) { for (;;) counter |= i, rounds[i]++; }
+void waits(long i) { for (;;) { if (i) counter = 43; rounds[i]++; } }
 void *worker(void *arg) { waits((long)arg); return 0; }
 void crash(int depth) { if (depth) crash(depth - 1); else *bad = 1; }
 int main(int argc, char **argv) {

@@ -99,7 +99,6 @@ fn bytes_that_are_no_packets() {
     let (status, _, said) = session.end();
     assert_eq!(status.code(), Some(9), "{said}");
     // Why each of those sessions ended is said, and none by a panic.
-    assert!(said.contains("axperf: gdb: Failed to parse packet"), "{said}");
     assert!(said.lines().all(|l| l.starts_with("axperf: gdb: ")), "{said}");
     assert!(!said.contains("the session failed"), "{said}");
 }
