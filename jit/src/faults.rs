@@ -31,9 +31,9 @@ pub struct Site {
 pub(crate) enum Budget {
     /// In the state. Nobody asks where nothing is counted.
     Stored,
-    /// In a host register, less a constant.
+    /// In a host register, to which a constant is to be added.
     Register { number: u8, plus: i64 },
-    /// In that word below the frame pointer, less a constant.
+    /// In that word below the frame pointer, likewise.
     Spilled { word: u8, plus: i64 },
 }
 
